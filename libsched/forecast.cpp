@@ -4,19 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <queue>
 
 #include "libsched/resource/words.hpp"
 
 namespace weir {
 namespace {
-
-struct Ending {
-    Instant at;
-    JobId id;
-    friend bool operator>(const Ending& a, const Ending& b) { return a.at != b.at ? a.at > b.at : a.id > b.id; }
-};
-using Endings = std::priority_queue<Ending, std::vector<Ending>, std::greater<>>;
 
 constexpr std::array<std::string_view, 6> reason_names{"held",  "nodes-down",  "resources",
                                                        "order", "reservation", "next-pass"};
@@ -44,36 +36,55 @@ std::string_view name_of(WaitReason reason) {
     return reason_names[static_cast<std::size_t>(reason)];
 }
 
+ForecastCourse::ForecastCourse(const Scheduler& scheduler, Instant now)
+    : ahead_(scheduler), begin_(now), at_(now), considered_before_(ahead_.counters().considered) {
+    for (const auto& [running, what] : ahead_.space().running()) {
+        ends_.push({what.end, running});
+    }
+}
+
+/// A pass, and the ends that come next.
+void ForecastCourse::advance() {
+    for (const Scheduler::Start& start : ahead_.pass(at_).started) {
+        starts_.emplace(start.id.value, at_);
+        ends_.push({start.end, start.id});
+    }
+    is_over_ = ends_.empty() || ends_.top().at == never;
+    if (is_over_) {
+        return;
+    }
+    at_ = std::max(ends_.top().at, at_);  // what is overdue ends at any moment
+    while (!ends_.empty() && ends_.top().at <= at_) {
+        WEIR_CHECK(ahead_.free(ends_.top().id, {}, true).has_value());
+        ends_.pop();
+    }
+}
+
+Forecast ForecastCourse::of(JobId id, std::uint64_t budget) {
+    const PendingJob* job = ahead_.waiting(id);
+    const bool never_starts =
+        job != nullptr && (job->key.priority == priority_held || !ahead_.space().pool().feasible_now(job->request));
+    const std::uint64_t before = considered();
+    while (!never_starts) {
+        if (const auto start = starts_.find(id.value); start != starts_.end()) {
+            return {start->second, std::nullopt};
+        }
+        if (is_over_ || ahead_.waiting(id) == nullptr) {
+            break;
+        }
+        if (considered() - before > budget) {
+            return {std::nullopt, at_};
+        }
+        advance();
+    }
+    return {};
+}
+
 Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget) {
-    const PendingJob* job = scheduler.waiting(id);
-    if (job == nullptr || job->key.priority == priority_held || !scheduler.space().pool().feasible_now(job->request)) {
+    if (scheduler.waiting(id) == nullptr) {
         return {};
     }
-    Scheduler ahead = scheduler;
-    const std::uint64_t considered = ahead.counters().considered;
-    Endings ends;
-    for (const auto& [running, what] : ahead.space().running()) {
-        ends.push({what.end, running});
-    }
-    for (Instant at = now;;) {
-        for (const Scheduler::Start& start : ahead.pass(at).started) {
-            if (start.id == id) {
-                return {at, std::nullopt};
-            }
-            ends.push({start.end, start.id});
-        }
-        if (ends.empty() || ends.top().at == never) {
-            return {};
-        }
-        at = std::max(ends.top().at, at);  // what is overdue ends at any moment
-        if (ahead.counters().considered - considered > budget) {
-            return {std::nullopt, at};
-        }
-        while (!ends.empty() && ends.top().at <= at) {
-            WEIR_CHECK(ahead.free(ends.top().id, {}, true).has_value());
-            ends.pop();
-        }
-    }
+    return ForecastCourse(scheduler, now).of(id, budget);
 }
 
 std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant now) {

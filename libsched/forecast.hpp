@@ -4,7 +4,10 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <queue>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "libsched/scheduler.hpp"
 
@@ -16,9 +19,36 @@ struct Forecast {
     /// The budget ran out: without `start`, the job does not start before this.
     std::optional<Instant> not_before;
 };
-/// Advances from one expected end to the next and runs a pass at each. `budget` bounds the number of jobs that passes
-/// look at. A job that never starts has neither value: it is held, or needs nodes that are down, or what runs never
-/// ends.
+/// The course of a scheduler from an instant on, if no other job comes and every job runs to its limit. It is played as
+/// far as somebody asks: from one expected end to the next, with a pass at each. A copy of the scheduler: O(jobs).
+class ForecastCourse {
+  public:
+    ForecastCourse(const Scheduler& scheduler, Instant now);
+    Instant begin() const { return begin_; }
+    /// Whether the job waited when the course began.
+    bool has(JobId id) const { return starts_.count(id.value) != 0 || ahead_.waiting(id) != nullptr; }
+    /// `budget` bounds the number of jobs that the passes of this question look at; the next one goes on from there. A
+    /// job that never starts has neither value: it is held, or needs nodes that are down, or what runs never ends.
+    Forecast of(JobId id, std::uint64_t budget);
+    /// Jobs that all passes looked at.
+    std::uint64_t considered() const { return ahead_.counters().considered - considered_before_; }
+
+  private:
+    struct Ending {
+        Instant at;
+        JobId id;
+        friend bool operator>(const Ending& a, const Ending& b) { return a.at != b.at ? a.at > b.at : a.id > b.id; }
+    };
+    void advance();
+
+    Scheduler ahead_;
+    Instant begin_, at_;
+    std::uint64_t considered_before_;
+    std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ends_;
+    std::unordered_map<std::uint64_t, Instant> starts_;  ///< by job, of those that waited
+    bool is_over_ = false;                               ///< nothing ends any more
+};
+/// Of one job, from a course of its own.
 Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget);
 
 enum class WaitReason : std::uint8_t {

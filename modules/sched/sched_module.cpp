@@ -16,6 +16,10 @@ namespace {
 constexpr unsigned postpone_max = 256;
 /// Jobs that passes may look at for one forecast: some tens of milliseconds, in which no other request is served.
 constexpr std::uint64_t forecast_budget = 500'000;
+/// Of a long queue forecasts come from the state of at most this long ago: to copy it costs some hundred nanoseconds a
+/// job.
+constexpr Duration course_age_max = std::chrono::seconds(1);
+constexpr std::size_t course_jobs_least = 2000;
 /// Seconds for which a job stays at the head before its estimate is annotated.
 constexpr double annotate_delay = 0.5;
 
@@ -181,8 +185,9 @@ Json SchedModule::stats(const flux_msg_t*) {
 }
 
 // Guest: reads why any job waits and when it may start. A forecast takes some tens of milliseconds of the scheduler at
-// most (forecast_budget), in which no other request is served; a user who asks without pause slows scheduling by as
-// much. Private: of his own job, without the id of the job ahead; another's is unknown.
+// most (forecast_budget), in which no other request is served, and the next ones of the same second go on from there; a
+// user who asks without pause for jobs that he submits meanwhile slows scheduling by as much. Private: of his own job,
+// without the id of the job ahead; another's is unknown.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
@@ -199,7 +204,22 @@ Json SchedModule::why(const flux_msg_t* msg) {
     if (waiting->behind && !may_see(*waiting->behind)) {
         waiting->behind.reset();
     }
-    return why_answer(id, *waiting, forecast(scheduler_, id, now, forecast_budget));
+    return why_answer(id, *waiting, course_with(id, now).of(id, forecast_budget));
+}
+
+/// The one that was begun a moment ago, if the job is in it: who looks at a queue asks for one job after the other.
+ForecastCourse& SchedModule::course_with(JobId id, Instant now) {
+    forget_old_course(now);
+    if (!course_ || !course_->has(id) || requests_.size() < course_jobs_least) {
+        course_.emplace(scheduler_, now);
+    }
+    return *course_;
+}
+
+void SchedModule::forget_old_course(Instant now) {
+    if (course_ && (now < course_->begin() || now - course_->begin() > course_age_max)) {
+        course_.reset();
+    }
 }
 
 Json SchedModule::config_reload(const flux_msg_t* msg) {
@@ -239,6 +259,7 @@ void SchedModule::after_poll() {
 
 void SchedModule::run_pass() {
     const Instant now = instant_from_seconds(flux_reactor_time());
+    forget_old_course(now);
     Scheduler::Effects effects = scheduler_.pass(now);
     if (!effects.started.empty()) {
         commit(std::move(effects.started));

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "libsched/forecast.hpp"
 #include "libsched/scheduler.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/private_mode.hpp"
@@ -41,6 +42,8 @@ class SchedModule {
     Json stats(const flux_msg_t* msg);
     /// Why a job waits, and its estimated start; any user.
     Json why(const flux_msg_t* msg);
+    ForecastCourse& course_with(JobId id, Instant now);
+    void forget_old_course(Instant now);
     Json config_reload(const flux_msg_t* msg);
     /// Sets measured loads: {"nodes": [...]}, see loads_of(). The instance's owner only.
     Json load(const flux_msg_t* msg);
@@ -99,6 +102,7 @@ class SchedModule {
     flux_t* h_;
     std::string name_;
     Scheduler scheduler_;
+    std::optional<ForecastCourse> course_;  ///< of at most a second ago
     Settings settings_;
     flux::PrivateMode private_;
     HostNames hosts_;

@@ -50,6 +50,36 @@ TEST_CASE("why: every job has its reason, its place and who stands before it") {
     CHECK_FALSE(forecast(s, JobId{5}, at(0), no_budget).start);
 }
 
+TEST_CASE("forecast: one course answers about all jobs, in any order, and looks at a job once") {
+    auto s = forecast_scheduler(Easy{}, 1, 4);
+    REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
+    for (std::uint64_t id = 2; id <= 40; ++id) {
+        REQUIRE(s.alloc(waiting(id, static_cast<std::uint32_t>(1 + id % 4), static_cast<std::int64_t>(10 + id),
+                                id == 7 ? 0 : 1))
+                    .has_value());
+    }
+    s.pass(at(0));
+    REQUIRE(s.alloc(waiting(41, 1, 5)).has_value());
+    ForecastCourse course(s, at(1));
+    for (const std::uint64_t id : {30, 40, 2, 7, 41, 30, 39}) {
+        CHECK(course.of(JobId{id}, no_budget).start == forecast(s, JobId{id}, at(1), no_budget).start);
+    }
+    const std::uint64_t considered = course.considered();
+    (void)course.of(JobId{2}, no_budget);
+    CHECK(course.considered() == considered);
+    CHECK(course.has(JobId{2}));
+    CHECK_FALSE(course.has(JobId{1}));  // it runs
+    CHECK_FALSE(course.has(JobId{42}));
+    CHECK_FALSE(course.of(JobId{42}, no_budget).start);
+    ForecastCourse slow(s, at(1));  // each question goes on where the one before stopped
+    int questions = 1;
+    while (!slow.of(JobId{40}, 1).start) {
+        questions += 1;
+    }
+    CHECK(questions > 3);
+    CHECK(slow.of(JobId{40}, 1).start == course.of(JobId{40}, no_budget).start);
+}
+
 TEST_CASE("why: FCFS keeps the order even where there is room") {
     auto s = forecast_scheduler(Fcfs{}, 1, 4);
     REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
