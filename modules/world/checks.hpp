@@ -18,7 +18,7 @@ void report_unrest(World& world);
 /// All promises. REQUIRES: why_no_rest() is empty.
 void check_at_rest(World& world);
 
-/// Whether the rules of this partition take the instance's job.
+/// Whether the rules of this partition take the instance's job, and its limits have a place for it now.
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition);
 
 /// Instance, child and job: since when the child is idle while the job waits.

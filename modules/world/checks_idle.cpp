@@ -42,7 +42,7 @@ bool is_limited_below(World& world, const Place& place, std::uint64_t id) {
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition) {
     for (const route::PartitionWord& word : instance.route().table().words_of(route::JobId{id})) {
         if (word.name == partition) {
-            return !word.misfit;
+            return !word.misfit && word.limit.empty();
         }
     }
     return true;

@@ -144,7 +144,8 @@ bool OrderWatch::is_passed(const Place& parent, const Place& partition, const Wa
 
 void OrderWatch::began(const Place& partition, const Submission& submission) {
     if (!partition.parent || *partition.parent != submission.at || !is_calm(partition) ||
-        !is_calm(world_.places()[submission.at]) || !partition.children.empty()) {
+        !is_calm(world_.places()[submission.at]) || !partition.children.empty() ||
+        partition.partition_limits.counts_users()) {  // the one that comes first may have been over its user's
         return;
     }
     const Place& parent = world_.places()[submission.at];

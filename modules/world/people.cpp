@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Duration submitting_for = 120s;
-constexpr std::size_t edits = 4;
+constexpr std::size_t edits = 6;
 constexpr Duration allocated_within = 6ms;  ///< of a request that finds free cores
 constexpr std::uint32_t users[] = {alice, alice, bob, bob, carol, dave};
 
@@ -38,7 +38,8 @@ void World::plan_jobs() {
         Submission job;
         job.number = number;
         job.userid = users[random.below(std::size(users))];
-        job.cores = static_cast<std::uint32_t>(random.one_in(4) ? random.between(1, 4) : random.between(1, 2));
+        job.cores =
+            static_cast<std::uint32_t>(random.one_in(4) ? random.between(1, largest_job) : random.between(1, 2));
         job.runs = random.between(Duration(100ms), Duration(random.one_in(5) ? 40s : 8s));
         job.limit = random.one_in(2) ? job.runs + random.between(Duration(0s), Duration(20s)) : Duration(60s);
         job.status = random.one_in(10) ? 256 : 0;
@@ -123,7 +124,7 @@ void World::cancel_early(std::size_t number) {
 
 void World::plan_edits() {
     for (std::size_t i = 0; i < edits; ++i) {
-        const std::size_t place = ground_.random.below(places_.size());
+        const std::size_t place = ground_.random.one_in(2) ? 0 : ground_.random.below(places_.size());
         const Duration delay = ground_.random.between(Duration(1s), submitting_for + 40s);
         ground_.agenda.after(delay, [this, place] { edit_tree(places_[place]); });
     }
@@ -137,9 +138,28 @@ std::string tree_text(const Place& place, const Shares& shares) {
     return line("physics", shares.physics, limits ? ", cores_max = " + std::to_string(limits->physics_cores) : "") +
            line("physics/@alice", shares.alice,
                 limits ? ", running_jobs_max = " + std::to_string(limits->jobs_of_alice) : "") +
-           line("physics/@bob", 2, "") + line("bio", 1, "") + line("bio/@carol", shares.carol, "") +
-           line("bio/@*", 1, "");
+           (shares.has_bob ? line("physics/@bob", 2, "") : "") + (shares.has_bio ? line("bio", 1, "") : "") +
+           (shares.has_bio && shares.has_carol ? line("bio/@carol", shares.carol, "") : "") +
+           (shares.has_bio ? line("bio/@*", 1, "") : "");
 }
+
+namespace {
+
+std::set<std::uint32_t> removed_by(const Shares& shares) {
+    std::set<std::uint32_t> users;
+    if (!shares.has_bob) {
+        users.insert(bob);
+    }
+    if (!shares.has_carol || !shares.has_bio) {
+        users.insert(carol);
+    }
+    if (!shares.has_bio) {
+        users.insert(dave);
+    }
+    return users;
+}
+
+}  // namespace
 
 void World::edit_tree(Place& place) {
     Random& random = ground_.random;
@@ -147,12 +167,17 @@ void World::edit_tree(Place& place) {
     shares.physics = random.between(1, 5);
     shares.alice = random.between(1, 5);
     shares.carol = random.between(1, 3);
+    shares.has_bob = !random.one_in(4);
+    shares.has_carol = !random.one_in(4);
+    shares.has_bio = !random.one_in(8);
     const std::string text = tree_text(place, shares);
     const bool is_up = place.live && place.live->process().stopped_until <= ground_.now();
     if (is_up && place.live->priority().edit_tree(text, "somebody")) {
         ground_.note(place.name, "its share tree is edited");
         place.edited = text;
         counts_.edits += 1;
+        counts_.removals += shares.has_bob && shares.has_carol && shares.has_bio ? 0 : 1;
+        place.removed.merge(removed_by(shares));
     }
 }
 

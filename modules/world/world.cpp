@@ -30,6 +30,15 @@ constexpr Duration calm_after = 90s;    ///< the end of the last fault and of wh
 /// patience with a lost child at each of five levels, so only a job that nothing will ever start is still there.
 constexpr Duration rest_within = 150s;
 
+/// At its strictest or at its widest.
+route::PartitionLimits limits_of(const Place& place, bool is_strict) {
+    route::PartitionLimits limits = place.partition_limits;
+    if (limits.running_jobs && !is_strict) {
+        limits.running_jobs = *limits.running_jobs + 1;
+    }
+    return limits;
+}
+
 priority::Settings site_settings() {
     priority::Settings settings;
     settings.users = {{"alice", alice}, {"bob", bob}, {"carol", carol}, {"dave", dave}, {"owner", owner}};
@@ -86,6 +95,7 @@ void World::build(std::size_t level, std::optional<std::size_t> parent) {
             lend(places_[number]);
         }
         draw_limits(places_[number]);
+        draw_partition_limits(places_[number]);
     }
 }
 
@@ -104,6 +114,22 @@ void World::draw_limits(Place& place) {
         place.limits = Limits{static_cast<std::size_t>(ground_.random.between(1, 4)),
                               static_cast<std::uint32_t>(ground_.random.between(4, 10))};
     }
+}
+
+/// Every job fits under them.
+void World::draw_partition_limits(Place& place) {
+    if (!place.parent || !ground_.random.one_in(3)) {
+        return;
+    }
+    const auto draw = [this](std::optional<std::int64_t>& limit, std::int64_t least, std::int64_t most) {
+        if (ground_.random.one_in(2)) {
+            limit = ground_.random.between(least, most);
+        }
+    };
+    draw(place.partition_limits.running_jobs, 1, 3);
+    draw(place.partition_limits.cores, largest_job, largest_job + 2);
+    draw(place.partition_limits.user_running_jobs, 1, 2);
+    draw(place.partition_limits.user_cores, largest_job, largest_job + 1);
 }
 
 /// The cores that it and all below it need.
@@ -159,13 +185,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
         },
         [this](std::size_t child) { ground_.agenda.after(100ms, [this, child] { kill(places_[child], {}); }); },
         [this](std::size_t number) { cancel_early(number); },
-        [this, &place](const Submission& submission) {
-            if (place.is_short && submission.at != place.number && submission.limit > short_most) {
-                ground_.fail(place.name, "runs a job that its rules never took");
-            }
-            check_limits(places_[submission.at], submission);
-            order_.began(place, submission);
-        },
+        [this, &place](const Submission& submission) { began(place, submission); },
         [this, &place] { return kept_by(place); },
         [this] { return 2 * tree_version_ + (is_strict() ? 1 : 0); }};
     place.live = std::make_unique<Instance>(ground_, place.disk, std::move(facts), std::move(around));
@@ -193,14 +213,55 @@ std::vector<route::KeptPartition> World::kept_by(const Place& place) const {
         if (below.is_short) {
             partition.rules.duration.most = is_strict() ? short_least : short_most;
         }
+        partition.limits = limits_of(below, is_strict());
         partitions.push_back(std::move(partition));
     }
     return partitions;
 }
 
+void World::began(const Place& place, const Submission& submission) {
+    if (place.is_short && submission.at != place.number && submission.limit > short_most) {
+        ground_.fail(place.name, "runs a job that its rules never took");
+    }
+    if (!submission.serves.empty()) {
+        return;
+    }
+    submissions_[submission.number].ran_at = place.number;
+    check_limits(places_[submission.at], submission);
+    for (const Place* at = &place; at->number != submission.at; at = &places_[*at->parent]) {
+        check_partition_limits(*at, submission);
+    }
+    order_.began(place, submission);
+}
+
+/// What runs there and below it, of the jobs that came from its parent.
+void World::check_partition_limits(const Place& partition, const Submission& beginning) {
+    const route::PartitionLimits limits = limits_of(partition, false);
+    if (limits.is_empty()) {
+        return;
+    }
+    const auto is_in = [this, &partition](const Submission& submission) {
+        bool is_passed = false;
+        for (const Place* at = &places_[submission.ran_at]; at->number != submission.at; at = &places_[*at->parent]) {
+            is_passed = is_passed || at->number == partition.number;
+        }
+        return is_passed;
+    };
+    route::LimitCounts counts;
+    for (const auto& [number, cores] : machine_->running()) {
+        if (number != beginning.number && is_in(submissions_[number])) {
+            counts.add(submissions_[number].userid, cores);
+        }
+    }
+    if (const auto hit = counts.hit(limits, beginning.userid, beginning.cores)) {
+        ground_.fail(partition.name, "submission " + std::to_string(beginning.number) + " starts, and the partition " +
+                                         route::limit_text(*hit, hit->count));
+    }
+}
+
 /// What runs of the jobs that were submitted there, wherever it runs.
 void World::check_limits(const Place& place, const Submission& beginning) {
-    if (!place.limits || !beginning.serves.empty()) {
+    if (!place.limits) {
         return;
     }
     std::map<std::size_t, std::uint32_t> running = machine_->running();
@@ -209,7 +270,8 @@ void World::check_limits(const Place& place, const Submission& beginning) {
     std::uint32_t physics_cores = 0;
     for (const auto& [number, cores] : running) {
         const Submission& submission = submissions_[number];
-        if (submission.at == place.number && (submission.userid == alice || submission.userid == bob)) {
+        const bool is_of_bob = submission.userid == bob && place.removed.count(bob) == 0;  // else he may be in bio
+        if (submission.at == place.number && (submission.userid == alice || is_of_bob)) {
             jobs_of_alice += submission.userid == alice ? 1 : 0;
             physics_cores += cores;
         }

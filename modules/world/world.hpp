@@ -26,6 +26,8 @@ struct Options {
     std::function<void(const std::string&)> trace;
 };
 
+inline constexpr std::int64_t largest_job = 4;  ///< in cores
+
 /// Hard limits of a share tree, which never change: who exceeds one was let go by a mistake.
 struct Limits {
     std::size_t jobs_of_alice = 0;    ///< that run
@@ -41,14 +43,16 @@ struct Place {
     std::string serves;     ///< the queue of its parent whose jobs it runs
     bool is_short = false;  ///< it takes only jobs with a short time limit
     std::string lends;      ///< a queue of its parent whose jobs it runs when it has room; empty: none
+    route::PartitionLimits partition_limits;  ///< of its parent's jobs in it; every second 40 s it has one job more
     std::uint32_t cores = 0;
     StateDir disk;
     std::unique_ptr<Instance> live;
-    std::uint64_t host = 0;        ///< while it lives: its job at the parent
-    bool is_asked = false;         ///< its job is being submitted
-    std::uint64_t last_id = 0;     ///< of the answered submissions
-    std::optional<Limits> limits;  ///< in all of its share trees
-    std::string edited;            ///< its share tree as it was last acknowledged; empty: nobody edited it
+    std::uint64_t host = 0;           ///< while it lives: its job at the parent
+    bool is_asked = false;            ///< its job is being submitted
+    std::uint64_t last_id = 0;        ///< of the answered submissions
+    std::optional<Limits> limits;     ///< in all of its share trees
+    std::set<std::uint32_t> removed;  ///< users whose line an edit removed once
+    std::string edited;               ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
     Instant disturbed_until{};  ///< by a fault, with a margin for what it leads to
 };
@@ -62,7 +66,8 @@ struct Counts {
     std::uint64_t fills = 0;
     std::uint64_t clock_steps = 0;
     std::uint64_t lies = 0;
-    std::uint64_t edits = 0;  ///< of share trees, acknowledged
+    std::uint64_t edits = 0;     ///< of share trees, acknowledged
+    std::uint64_t removals = 0;  ///< edits that removed nodes
     std::uint64_t torn = 0;
     std::uint64_t boots = 0;
 };
@@ -72,6 +77,9 @@ struct Shares {
     std::int64_t alice = 1;
     std::int64_t carol = 1;
     std::int64_t physics = 2;
+    bool has_bob = true;
+    bool has_carol = true;  ///< with a line of her own
+    bool has_bio = true;    ///< the account of carol and dave
 };
 /// A share tree of that place, with its limits.
 std::string tree_text(const Place& place, const Shares& shares);
@@ -104,6 +112,7 @@ class World {
     void build(std::size_t level, std::optional<std::size_t> parent);
     void lend(Place& place);
     void draw_limits(Place& place);
+    void draw_partition_limits(Place& place);
     std::uint32_t size(Place& place);
     void plan_jobs();
     void plan_actions(std::size_t number, Instant submitted);
@@ -121,6 +130,8 @@ class World {
     std::vector<route::KeptPartition> kept_by(const Place& place) const;
     bool is_strict() const;
     void check_limits(const Place& place, const Submission& beginning);
+    void check_partition_limits(const Place& partition, const Submission& beginning);
+    void began(const Place& place, const Submission& submission);
     void bury(Place& place, bool is_power_lost);
     void begin_again(Duration delay);
     bool is_at_rest();

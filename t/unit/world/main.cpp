@@ -92,6 +92,7 @@ bool run(const Options& options, Totals& totals) {
     totals.counts.clock_steps += world.counts().clock_steps;
     totals.counts.lies += world.counts().lies;
     totals.counts.edits += world.counts().edits;
+    totals.counts.removals += world.counts().removals;
     totals.counts.torn += world.counts().torn;
     totals.counts.boots += world.counts().boots;
     if (world.ground().violations().empty()) {
@@ -162,10 +163,10 @@ int main(int argc, char** argv) {
     std::printf(
         "%lu lives, %lu kills (%lu in a write), %lu power failures, %lu links, %lu stops, %lu drains, %lu full disks, "
         "%lu clock steps, "
-        "%lu lies, %lu edits; %lu steps; %.0f s simulated in %.1f s\n",
+        "%lu lies, %lu edits (%lu remove nodes); %lu steps; %.0f s simulated in %.1f s\n",
         totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.powers, totals.counts.cuts,
         totals.counts.stops, totals.counts.drains, totals.counts.fills, totals.counts.clock_steps, totals.counts.lies,
-        totals.counts.edits, totals.steps, totals.simulated_s, real_s);
+        totals.counts.edits, totals.counts.removals, totals.steps, totals.simulated_s, real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
 }
