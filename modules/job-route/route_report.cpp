@@ -195,6 +195,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
 }
 
 /// A repeated event changes nothing: the plugin is asked once for each, and not at all when the journal already has it.
+/// A child starts a job only after `go`, which follows the record of its allocation: an earlier start or finish is a
+/// guest's lie, and on record it would keep the job in SCHED for ever.
 void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
@@ -212,12 +214,13 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             on_allocated(entry, event);
             break;
         case Kind::started:
-            if (!has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
+            if (has_alloc(job.progress) && !has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
                 ask(TapOp::Kind::start, entry);
             }
             break;
         case Kind::finished:
-            if (job.progress != Progress::finished && asked.add_new(AskedOnce::Step::finish)) {
+            if ((has_start(job.progress) || asked.has(AskedOnce::Step::start)) && job.progress != Progress::finished &&
+                asked.add_new(AskedOnce::Step::finish)) {
                 ask(TapOp::Kind::finish, entry).status = event.status;
             }
             break;

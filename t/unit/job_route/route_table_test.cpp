@@ -30,6 +30,20 @@ TEST_CASE("attach: a routed job is no child instance") {
     CHECK(table.attach(an_attach(job), {0, true}).error().code == std::errc::no_such_process);
 }
 
+TEST_CASE("report: a start or a finish before the allocation is on record is none") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 1)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::started, 2)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 3)));
+    CHECK(table.take().tap.empty());
+    record_alloc(table);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 4)));
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::started, 5)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 6)));
+    CHECK(table.take().tap.size() == 2);
+}
+
 TEST_CASE("give: on record first, then the jobspec, then the child") {
     RouteTable table(false);
     table.synced();
