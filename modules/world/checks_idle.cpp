@@ -58,7 +58,8 @@ void check_idle(World& world, IdleSince& since) {
         for (const auto& [id, job] : place.live->manager().jobs().active_jobs()) {
             const Submission& submission = world.submissions().at(submission_in(job->jobspec_text.redacted));
             const auto route = place.live->route().table().find(route::JobId{id});
-            if (job->state != jm::State::sched || job->priority <= 0 || !route || is_limited_below(world, place, id)) {
+            if (submission.is_with_guest || job->state != jm::State::sched || job->priority <= 0 || !route ||
+                is_limited_below(world, place, id)) {
                 continue;
             }
             for (const std::size_t child : place.children) {

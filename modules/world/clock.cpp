@@ -18,7 +18,7 @@ std::optional<Clock> Clock::begin(const Ground& ground, const Clock* parent, std
     if (seen_us != 0) {
         past = broker::ClockPast{1., 0., static_cast<double>(seen_us) / 1e6};
     }
-    const double wall = static_cast<double>(micros(ground.now() + ground.machine.wall_ahead)) / 1e6;
+    const double wall = static_cast<double>(micros(ground.now() + ground.wall_ahead())) / 1e6;
     const broker::ClockStart begun = broker::begin_clock(wish, past, wall, ground.seconds());
     if (begun.wait > 0) {
         return std::nullopt;

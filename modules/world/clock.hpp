@@ -15,11 +15,11 @@ class Clock {
     /// Nothing: its broker still waits for the parent's clock.
     static std::optional<Clock> begin(const Ground& ground, const Clock* parent, std::int64_t seen_us);
     Instant now(const Ground& ground) const {
-        return ground.now() + (ground.machine.is_stock ? ground.machine.wall_ahead : ahead_);
+        return ground.now() + (ground.machine.is_stock ? ground.wall_ahead() : ahead_);
     }
     /// The true time at which it read, or reads, that.
     Instant true_time(const Ground& ground, Instant read) const {
-        return read - (ground.machine.is_stock ? ground.machine.wall_ahead : ahead_);
+        return read - (ground.machine.is_stock ? ground.wall_ahead() : ahead_);
     }
 
   private:

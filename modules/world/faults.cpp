@@ -98,6 +98,19 @@ Duration drain(World& world, Place& place) {
     return length + 5s;
 }
 
+/// A child's next allocation reaches its parent as something that is no R, or that names cores which it does not have.
+Duration garble_R(World& world, Place& place) {
+    static const std::vector<std::string> wrong{"{", "17", R"({"version": 2})", R"({"version": 1, "execution": {}})",
+                                                R"({"version": 1, "execution": {"R_lite": [{"rank": "0", "children": )"
+                                                R"({"core": "0-99"}}], "nodelist": ["machine"]}})"};
+    if (!place.parent || !place.live) {
+        return {};
+    }
+    world.counts().garbles += 1;
+    place.live->route().garble(world.ground().random.of(wrong));
+    return 5s;
+}
+
 /// Nothing can be written for a while.
 Duration fill_disk(World& world, Place& place) {
     const Duration length = world.ground().random.between(Duration(100ms), Duration(10s));
@@ -128,9 +141,10 @@ Duration step_clock(World& world, Place&) {
 }
 
 constexpr FaultKind kinds[] = {
-    {"kill", kill_broker, false}, {"link", harm_link, true},    {"stop", stop_process, false},
-    {"disk", fill_disk, false},   {"clock", step_clock, true},  {"liar", tell_lies, true},
-    {"drain", drain, true},       {"power", lose_power, false},
+    {"kill", kill_broker, false},  {"link", harm_link, true},    {"stop", stop_process, false},
+    {"disk", fill_disk, false},    {"clock", step_clock, true},  {"liar", tell_lies, true},
+    {"drain", drain, true},        {"power", lose_power, false}, {"garble", garble_R, true},
+    {"guest", attach_guest, true},
 };
 
 constexpr Duration first_at = 5s;

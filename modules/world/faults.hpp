@@ -13,6 +13,8 @@ namespace weir::world {
 std::set<std::string> fault_kinds();
 /// The fault `liar`.
 Duration tell_lies(World& world, Place& place);
+/// The fault `guest`.
+Duration attach_guest(World& world, Place& place);
 /// Puts the faults that the options ask for on the agenda. \return when the last one is over.
 Instant plan_faults(World& world);
 

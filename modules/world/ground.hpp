@@ -22,12 +22,17 @@ class Ground {
     Agenda agenda;
     Random random;
     struct {
-        Duration wall_ahead{};  ///< its wall clock less true time
-        Instant stepped{};      ///< when it was set last
-        bool is_stock = false;  ///< the instances are a stock Flux: events bear the wall clock
+        Duration wall_ahead{};       ///< its wall clock less true time, without the drift
+        Instant stepped{};           ///< when it was set last
+        std::int64_t drift_ppm = 0;  ///< of the wall clock
+        bool is_stock = false;       ///< the instances are a stock Flux: events bear the wall clock
     } machine;
 
     Instant now() const { return agenda.now(); }
+    /// The machine's wall clock less true time, as of now.
+    Duration wall_ahead() const {
+        return machine.wall_ahead + machine.drift_ppm * (now() - Instant{Duration{start_us}}) / 1'000'000;
+    }
     bool is_traced() const { return static_cast<bool>(trace_); }
     /// A line of the trace: "seconds who: what". Ask is_traced() before a text is made that costs something.
     void note(const std::string& who, const std::string& what) const {

@@ -62,4 +62,41 @@ Duration tell_lies(World& world, Place& place) {
     return 5s;
 }
 
+/// He says that he has some of the jobs that are there, whosever they are, and goes on after his job has ended.
+Duration attach_guest(World& world, Place& chosen) {
+    Place& place = chosen.children.empty() && chosen.parent ? world.places()[*chosen.parent] : chosen;
+    const auto jobs = place.live ? jobs_of_guests(place) : std::vector<const jm::Job*>{};
+    if (jobs.empty() || place.children.empty()) {
+        return {};
+    }
+    Random& random = world.ground().random;
+    const Duration length = random.between(Duration(100ms), Duration(40s));
+    const jm::Job& host = *random.of(jobs);
+    GuestRoute::Facts facts{host.id, host.userid, {}, static_cast<std::uint32_t>(random.between(1, 64))};
+    std::vector<route::JobId> known;
+    for (const std::size_t child : place.children) {
+        facts.serves.push_back(world.places()[child].serves);
+    }
+    for (const auto& [id, job] : place.live->manager().jobs().active_jobs()) {
+        if (random.one_in(8)) {
+            known.emplace_back(id);
+        }
+    }
+    world.ground().note(place.name, "job " + std::to_string(host.id) + " says that it is a child instance");
+    const std::uint64_t number = ++world.counts().guests;
+    const auto got = [&world, &place, userid = host.userid](const std::string& jobspec) {
+        Submission& submission = world.submissions()[submission_in(jobspec)];
+        world.counts().guest_jobs += 1;
+        submission.is_with_guest = true;
+        if (submission.userid != userid) {
+            world.ground().fail(place.name, "a guest gets another user's job");
+        }
+    };
+    world.disturb(place, length);
+    place.guests[number] = std::make_unique<GuestRoute>(place.live->route(), facts, got);
+    place.guests[number]->attach(known);
+    world.ground().agenda.after(length, [&place, number] { place.guests.erase(number); });
+    return length + 5s;
+}
+
 }  // namespace weir::world

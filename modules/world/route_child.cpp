@@ -46,7 +46,7 @@ void RoutePart::attach() {
     attach.own_jobs = table_.own_jobs();
     attach.own_cores = told_cores_ = table_.own_cores(facts_.serves);
     RoutePart* parent = peers_.parent();
-    uplink_->up([this, parent, attach, link = uplink_] { parent->on_attach(attach, *this, link); });
+    uplink_->up([this, parent, attach, link = uplink_] { parent->on_attach(attach, {owner, true}, *this, link); });
 }
 
 void RoutePart::on_lost() {
@@ -54,6 +54,18 @@ void RoutePart::on_lost() {
     is_report_out_ = false;
     link_.lost();
     later(ground().random.between(Duration(100ms), Duration(3s)), [this] { connect(); });
+}
+
+void RoutePart::on_attached() {
+    link_.attached();
+    beat();
+    pump();
+}
+
+void RoutePart::on_acked(std::uint64_t seq) {
+    is_report_out_ = false;
+    link_.acked(seq);
+    pump();
 }
 
 void RoutePart::on_orders(const std::vector<route::Order>& orders) {
@@ -76,6 +88,12 @@ void RoutePart::send_report() {
     report.session = session_;
     report.own_jobs = table_.own_jobs();
     report.own_cores = told_cores_ = table_.own_cores(facts_.serves);
+    for (route::ChildEvent& event : report.events) {
+        if (event.kind == route::ChildEvent::Kind::allocated && !garbled_.empty()) {
+            note("it reports a wrong R of job " + std::to_string(event.id.value));
+            event.R = std::exchange(garbled_, {});
+        }
+    }
     is_report_out_ = true;
     RoutePart* parent = peers_.parent();
     uplink_->up([this, parent, report = std::move(report), link = uplink_] { parent->on_report(report, *this, link); });

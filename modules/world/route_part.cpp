@@ -174,25 +174,22 @@ void RoutePart::fetch(route::JobId id) {
     });
 }
 
-void RoutePart::on_attach(const route::Attach& attach, RoutePart& child, const std::shared_ptr<Link>& link) {
+void RoutePart::on_attach(const route::Attach& attach, const route::Caller& caller, RouteChild& child,
+                          const std::shared_ptr<Link>& link) {
     auto resources = route::ResourceMap::make(attach.resources, table_.R_of(attach.child));
     take_partitions();
-    if (!resources || !table_.attach(attach, {owner, true})) {
+    if (!resources || !table_.attach(attach, caller)) {
         link->close();
         pump();
         return;
     }
     close(attach.child);
-    link->down([&child] {
-        child.link_.attached();
-        child.beat();
-        child.pump();
-    });
+    link->down([&child] { child.on_attached(); });
     sessions_.insert_or_assign(attach.child, Session{attach.session, link, &child, std::move(*resources)});
     pump();
 }
 
-void RoutePart::on_report(route::Report report, RoutePart& child, const std::shared_ptr<Link>& link) {
+void RoutePart::on_report(route::Report report, RouteChild& child, const std::shared_ptr<Link>& link) {
     const auto session = sessions_.find(report.child);
     if (session == sessions_.end()) {
         link->close();
@@ -214,13 +211,9 @@ void RoutePart::on_report(route::Report report, RoutePart& child, const std::sha
     }
     route::ParentActions actions = table_.take();
     const Task reply = [link, &child, is_beat, acked = *seq] {
-        link->down([&child, is_beat, acked] {
-            if (!is_beat) {
-                child.is_report_out_ = false;
-                child.link_.acked(acked);
-                child.pump();
-            }
-        });
+        if (!is_beat) {
+            link->down([&child, acked] { child.on_acked(acked); });
+        }
     };
     const bool is_news = !actions.tap.empty();
     next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());

@@ -21,7 +21,16 @@ namespace weir::world {
 
 class Manager;
 
-class RoutePart : public Part {
+/// The other end of a session: a child instance's job-route, or who says that he is one.
+class RouteChild {
+  public:
+    virtual ~RouteChild() = default;
+    virtual void on_attached() = 0;
+    virtual void on_acked(std::uint64_t seq) = 0;
+    virtual void on_orders(const std::vector<route::Order>& orders) = 0;
+};
+
+class RoutePart : public Part, public RouteChild {
   public:
     struct Facts {
         std::uint64_t host = 0;  ///< our job at the parent; 0: there is no parent
@@ -43,8 +52,21 @@ class RoutePart : public Part {
     /// job-priority of this instance listens.
     void open_priorities();
 
+    /// The next allocation that it reports to its parent is `R`.
+    void garble(const std::string& R) { garbled_ = R; }
     /// An operator's command.
     void set_drained(route::JobId child, bool is_drained);
+
+    // ---- what children say ----
+    void on_attach(const route::Attach& attach, const route::Caller& caller, RouteChild& child,
+                   const std::shared_ptr<Link>& link);
+    void on_report(route::Report report, RouteChild& child, const std::shared_ptr<Link>& link);
+    void on_disconnect(route::JobId child, const std::string& session);
+
+    // ---- what the parent says ----
+    void on_attached() override;
+    void on_acked(std::uint64_t seq) override;
+    void on_orders(const std::vector<route::Order>& orders) override;
 
     const route::RouteTable& table() const { return table_; }
     const route::ChildLink& link() const { return link_; }
@@ -62,7 +84,7 @@ class RoutePart : public Part {
     struct Session {
         std::string name;
         std::shared_ptr<Link> link;
-        RoutePart* child;
+        RouteChild* child;
         route::ResourceMap resources;
     };
     struct Batch {
@@ -73,16 +95,12 @@ class RoutePart : public Part {
     void start_batch();
     void end_batch(const std::vector<std::pair<std::uint64_t, std::string>>& failed);
     void fetch(route::JobId id);
-    void on_attach(const route::Attach& attach, RoutePart& child, const std::shared_ptr<Link>& link);
-    void on_report(route::Report report, RoutePart& child, const std::shared_ptr<Link>& link);
-    void on_disconnect(route::JobId child, const std::string& session);
     void close(route::JobId child);
     void send_orders(std::vector<std::pair<route::JobId, route::Order>> orders);
     // the child's role
     void connect();
     void attach();
     void on_lost();
-    void on_orders(const std::vector<route::Order>& orders);
     void send_report();
     void send_beat();
     void beat();
@@ -110,6 +128,7 @@ class RoutePart : public Part {
     std::string session_;
     std::uint64_t session_count_ = 0;
     bool is_report_out_ = false;
+    std::string garbled_;          ///< empty: it reports what is
     std::int64_t told_cores_ = 0;  ///< own_cores of the last message
 };
 

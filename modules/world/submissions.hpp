@@ -34,8 +34,9 @@ struct Submission {
     std::uint64_t answered_id = 0;    ///< the id in the answer; 0: nobody was answered
     bool is_cancelled_early = false;  ///< its owner cancels it while a scheduler looks for its cores
     bool is_cancel_answered = false;
-    int starts = 0;          ///< of processes
-    std::size_t ran_at = 0;  ///< the instance whose process of it began last
+    int starts = 0;              ///< of processes
+    bool is_with_guest = false;  ///< a guest of the same user got it, and says of it what he likes
+    std::size_t ran_at = 0;      ///< the instance whose process of it began last
 };
 
 /// attributes.user.world names the submission, in every copy of the job.

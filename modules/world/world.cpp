@@ -20,7 +20,8 @@ constexpr Duration keep_interval = 1s;
 /// Time limits up to which a partition with a rule takes jobs, one or the other.
 constexpr Duration short_least = 12s;
 constexpr Duration short_most = 40s;
-constexpr Duration rules_interval = 40s;  ///< in which the rule stays
+constexpr Duration rules_interval = 40s;      ///< in which the rule stays
+constexpr std::int64_t drift_most_ppm = 500;  ///< what NTP corrects
 constexpr Duration rest_interval = 500ms;
 constexpr Duration idle_interval = 1s;
 constexpr Duration order_interval = 1s;
@@ -54,6 +55,9 @@ World::World(const Options& options) : options_(options), ground_(options.seed, 
         policy_ = Easy{};
     }
     ground_.machine.is_stock = options_.kinds.count("clock") > 0 && ground_.random.one_in(3);
+    if (options_.kinds.count("clock") > 0 && ground_.random.one_in(2)) {
+        ground_.machine.drift_ppm = ground_.random.between(-drift_most_ppm, drift_most_ppm);
+    }
     build(0, std::nullopt);
     machine_ = std::make_unique<Machine>(ground_, size(places_.front()));
     plan_jobs();
@@ -150,7 +154,7 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     }
     // Where the wall clock is behind as well, more is lost than is said here: doc/world.md.
     if (const auto older = std::exchange(place.disk.older_clock, {});
-        older && ground_.now() + ground_.machine.wall_ahead > Instant{Duration{place.disk.clock.seen_us}}) {
+        older && ground_.now() + ground_.wall_ahead() > Instant{Duration{place.disk.clock.seen_us}}) {
         place.disk.clock = *older;
     }
     const Instance* above = place.parent ? places_[*place.parent].live.get() : nullptr;
@@ -294,6 +298,7 @@ void World::bury(Place& place, bool is_power_lost) {
         counts_.torn += 1;
         place.live->manager().die_in_write();
     }
+    place.guests.clear();
     place.live.reset();
     tree_version_ += 1;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "modules/world/guest_route.hpp"
 #include "modules/world/instance.hpp"
 #include "modules/world/order_watch.hpp"
 
@@ -47,12 +48,13 @@ struct Place {
     std::uint32_t cores = 0;
     StateDir disk;
     std::unique_ptr<Instance> live;
-    std::uint64_t host = 0;           ///< while it lives: its job at the parent
-    bool is_asked = false;            ///< its job is being submitted
-    std::uint64_t last_id = 0;        ///< of the answered submissions
-    std::optional<Limits> limits;     ///< in all of its share trees
-    std::set<std::uint32_t> removed;  ///< users whose line an edit removed once
-    std::string edited;               ///< its share tree as it was last acknowledged; empty: nobody edited it
+    std::map<std::uint64_t, std::unique_ptr<GuestRoute>> guests;  ///< that speak to its job-route; they die with it
+    std::uint64_t host = 0;                                       ///< while it lives: its job at the parent
+    bool is_asked = false;                                        ///< its job is being submitted
+    std::uint64_t last_id = 0;                                    ///< of the answered submissions
+    std::optional<Limits> limits;                                 ///< in all of its share trees
+    std::set<std::uint32_t> removed;                              ///< users whose line an edit removed once
+    std::string edited;  ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
     Instant disturbed_until{};  ///< by a fault, with a margin for what it leads to
 };
@@ -64,10 +66,13 @@ struct Counts {
     std::uint64_t stops = 0;
     std::uint64_t drains = 0;  ///< of children
     std::uint64_t fills = 0;
+    std::uint64_t garbles = 0;  ///< of an R
     std::uint64_t clock_steps = 0;
     std::uint64_t lies = 0;
-    std::uint64_t edits = 0;     ///< of share trees, acknowledged
-    std::uint64_t removals = 0;  ///< edits that removed nodes
+    std::uint64_t guests = 0;      ///< that attached to a job-route
+    std::uint64_t guest_jobs = 0;  ///< that they got
+    std::uint64_t edits = 0;       ///< of share trees, acknowledged
+    std::uint64_t removals = 0;    ///< edits that removed nodes
     std::uint64_t torn = 0;
     std::uint64_t boots = 0;
 };

@@ -89,8 +89,11 @@ bool run(const Options& options, Totals& totals) {
     totals.counts.stops += world.counts().stops;
     totals.counts.drains += world.counts().drains;
     totals.counts.fills += world.counts().fills;
+    totals.counts.garbles += world.counts().garbles;
     totals.counts.clock_steps += world.counts().clock_steps;
     totals.counts.lies += world.counts().lies;
+    totals.counts.guests += world.counts().guests;
+    totals.counts.guest_jobs += world.counts().guest_jobs;
     totals.counts.edits += world.counts().edits;
     totals.counts.removals += world.counts().removals;
     totals.counts.torn += world.counts().torn;
@@ -162,10 +165,12 @@ int main(int argc, char** argv) {
     const double real_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::printf(
         "%lu lives, %lu kills (%lu in a write), %lu power failures, %lu links, %lu stops, %lu drains, %lu full disks, "
+        "%lu wrong R, "
         "%lu clock steps, "
-        "%lu lies, %lu edits (%lu remove nodes); %lu steps; %.0f s simulated in %.1f s\n",
+        "%lu lies, %lu guests (%lu jobs), %lu edits (%lu remove nodes); %lu steps; %.0f s simulated in %.1f s\n",
         totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.powers, totals.counts.cuts,
-        totals.counts.stops, totals.counts.drains, totals.counts.fills, totals.counts.clock_steps, totals.counts.lies,
+        totals.counts.stops, totals.counts.drains, totals.counts.fills, totals.counts.garbles,
+        totals.counts.clock_steps, totals.counts.lies, totals.counts.guests, totals.counts.guest_jobs,
         totals.counts.edits, totals.counts.removals, totals.steps, totals.simulated_s, real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
