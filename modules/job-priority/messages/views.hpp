@@ -55,8 +55,8 @@ Json tree_diff_view(const VisiblePart& part, std::int64_t a, std::int64_t b, std
 struct ListQuery {
     std::size_t limit = 0;  ///< 0: all
     std::optional<std::uint32_t> userid;
-    std::string match;                 ///< not empty: those whose user or account contains it
-    std::optional<std::string> queue;  ///< those of this queue; "": of none
+    std::string match;                   ///< not empty: those whose user or account contains it
+    std::optional<std::string> queue{};  ///< those of this queue; "": of none
     bool is_all() const { return !userid && match.empty() && !queue; }
 };
 /// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
