@@ -31,7 +31,7 @@ void GuestRoute::attach(const std::vector<route::JobId>& known) {
     const route::JobId host{facts_.host};
     link_ = Link::open(
         *this, parent_, [this] { link_.reset(); },
-        [this, &parent = parent_, host, session = session_] { parent.on_disconnect(host, session); });
+        [&parent = parent_, host, session = session_] { parent.on_disconnect(host, session); });
     route::Attach attach;
     attach.child = host;
     attach.session = session_;
@@ -40,8 +40,8 @@ void GuestRoute::attach(const std::vector<route::JobId>& known) {
     for (const route::JobId id : known) {
         attach.known.push_back({id, ground().random.one_in(2), static_cast<int>(ground().random.below(32)), false});
     }
-    link_->up([this, attach, link = link_, caller = route::Caller{facts_.userid, false}] {
-        parent_.on_attach(attach, caller, *this, link);
+    link_->up([this, &parent = parent_, attach, link = link_, caller = route::Caller{facts_.userid, false}] {
+        parent.on_attach(attach, caller, *this, link);
     });
     for (const route::JobId id : known) {
         lie_about(id);
@@ -92,7 +92,7 @@ void GuestRoute::report(route::ChildEvent event) {
     report.events = {std::move(event)};
     report.own_jobs = static_cast<std::int64_t>(random.below(5));
     report.own_cores = static_cast<std::int64_t>(random.below(1000));
-    link_->up([this, report, link = link_] { parent_.on_report(report, *this, link); });
+    link_->up([this, &parent = parent_, report, link = link_] { parent.on_report(report, *this, link); });
 }
 
 }  // namespace weir::world

@@ -178,6 +178,7 @@ void World::edit_tree(Place& place) {
         counts_.edits += 1;
         counts_.removals += shares.has_bob && shares.has_carol && shares.has_bio ? 0 : 1;
         place.removed.merge(removed_by(shares));
+        place.moved_at = place.removed.count(bob) > 0 ? ground_.now() : place.moved_at;
     }
 }
 

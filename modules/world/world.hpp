@@ -54,6 +54,7 @@ struct Place {
     std::uint64_t last_id = 0;                                    ///< of the answered submissions
     std::optional<Limits> limits;                                 ///< in all of its share trees
     std::set<std::uint32_t> removed;                              ///< users whose line an edit removed once
+    Instant moved_at{};  ///< an edit took bob out of an account or put him into it: limits count other jobs
     std::string edited;  ///< its share tree as it was last acknowledged; empty: nobody edited it
     std::uint64_t lives = 0;
     Instant disturbed_until{};  ///< by a fault, with a margin for what it leads to
