@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// What RouteTable takes of a child's reports.
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_route/route_scene.hpp"
+
+using namespace weir::route;
+using namespace weir::route::test;
+
+TEST_CASE("reports: each once, in sequence, in the session that is open") {
+    RouteTable table = with_a_job();
+    CHECK(*table.report(a_report(ChildEvent::Kind::accepted)) == 1U);
+    CHECK(*table.report(a_report(ChildEvent::Kind::allocated, 2)) == 2U);
+    CHECK(*table.report(a_report(ChildEvent::Kind::allocated, 2)) == 2U);
+    CHECK(table.take().tap.size() == 1);
+    CHECK(table.report(a_report(ChildEvent::Kind::started, 4)).error().code == std::errc::protocol_error);
+    Report stale = a_report(ChildEvent::Kind::started, 3);
+    stale.session = "other";
+    CHECK(table.report(stale).error().code == std::errc::owner_dead);
+    table.detach(host, "s");
+    CHECK(table.report(a_report(ChildEvent::Kind::started, 3)).error().code == std::errc::owner_dead);
+}
+
+TEST_CASE("report: a start or a finish before the allocation is on record is none") {
+    RouteTable table = with_a_job();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 1)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::started, 2)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 3)));
+    CHECK(table.take().tap.empty());
+    record_alloc(table);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 4)));
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::started, 5)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::finished, 6)));
+    CHECK(table.take().tap.size() == 2);
+}
+
+TEST_CASE("report: a job taken that is no longer the child's is cancelled there") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    (void)table.take();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::accepted, 1)));
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].second.kind == Order::Kind::cancel);
+    CHECK(orders[0].second.id == job);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::exception, 2)));
+    CHECK(table.take().tap.empty());
+}
