@@ -357,7 +357,7 @@ void World::kill_before_flush(Place& place, Duration delay) {
         return;
     }
     place.live->manager().before_flush([this, &place, delay] { kill(place, delay); });
-    ground_.agenda.after(change_within, [this, &place, life = place.lives] {
+    ground_.agenda.after(change_within, [&place, life = place.lives] {
         if (place.live && place.lives == life) {
             place.live->manager().before_flush({});
         }
