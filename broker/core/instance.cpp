@@ -73,6 +73,20 @@ bool is_read_only(const std::string& name) {
                        [&name](const char* other) { return name == other; });
 }
 
+/// config.path and config.files: the latter for partitions, which read their part of them.
+void set_config_files(Attributes& all, const Options& options) {
+    if (options.configs.empty()) {
+        return;
+    }
+    std::error_code failed;
+    all.set("config.path", std::filesystem::absolute(options.configs.front().path, failed).string());
+    std::string files;
+    for (const ConfigSource& source : options.configs) {
+        files += (files.empty() ? "" : ":") + std::filesystem::absolute(source.path, failed).string();
+    }
+    all.set("config.files", files);
+}
+
 }  // namespace
 
 Parent take_parent_from_environment() {
@@ -115,16 +129,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     all.set("broker.module-nopanic", "0", Kind::runtime);
     all.set("log-stderr-level", "3", Kind::severity);
     all.set("log-forward-level", "6", Kind::severity);
-    if (!options.configs.empty()) {
-        std::error_code failed;
-        const std::filesystem::path path = std::filesystem::absolute(options.configs.front().path, failed);
-        all.set("config.path", path.string());
-        std::string files;
-        for (const ConfigSource& source : options.configs) {
-            files += (files.empty() ? "" : ":") + std::filesystem::absolute(source.path, failed).string();
-        }
-        all.set("config.files", files);  // for partitions, which read their part of them
-    }
+    set_config_files(all, options);
     if (config.clock_scale) {
         all.set("clock.scale", in_digits(*config.clock_scale));
     }

@@ -79,7 +79,7 @@ Duration attach_guest(World& world, Place& chosen) {
     }
     for (const auto& [id, job] : place.live->manager().jobs().active_jobs()) {
         if (random.one_in(8)) {
-            known.emplace_back(id);
+            known.push_back(route::JobId{id});
         }
     }
     world.ground().note(place.name, "job " + std::to_string(host.id) + " says that it is a child instance");
