@@ -33,6 +33,17 @@ class Mutant:
     def __str__(self):
         return f"{self.file}: {self.old} => {self.new}"
 
+    def applied(self, source):
+        """(the file's text with the mutant, ""), or ("", why it does not apply)."""
+        path = os.path.join(source, self.file)
+        if not os.path.isfile(path):
+            return "", f"does not apply: there is no {self.file}"
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if text.count(self.old) != 1:
+            return "", f"does not apply: OLD stands {text.count(self.old)} times in {self.file}"
+        return text.replace(self.old, self.new), ""
+
 
 def tracked(pattern=""):
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", *([pattern] if pattern else [])], cwd=ROOT,
@@ -124,14 +135,15 @@ class Copy:
             self.passed[key] = self.run(mutant)
         if not self.passed[key]:
             return "the test fails without it"
+        changed, why_not = mutant.applied(self.source)
+        if why_not:
+            return why_not
         path = os.path.join(self.source, mutant.file)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        if text.count(mutant.old) != 1:
-            return f"does not apply: OLD stands {text.count(mutant.old)} times in {mutant.file}"
         try:
             with open(path, "w", encoding="utf-8") as file:
-                file.write(text.replace(mutant.old, mutant.new))
+                file.write(changed)
             survives = self.run(mutant)
         finally:
             with open(path, "w", encoding="utf-8") as file:
@@ -141,14 +153,16 @@ class Copy:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print them and end")
+    parser.add_argument("--list", action="store_true", help="print them, check that each applies, and end")
     parser.add_argument("--preset", default="check")
     parser.add_argument("text", nargs="*")
     options = parser.parse_args()
     mutants = [m for m in named() if all(text in f"{m} {m.case} {m.test_file}" for text in options.text)]
     if options.list:
         print("\n".join(f"{m}   [{m.case}]" for m in mutants))
-        return 0
+        wrong = [f"{m.test_file}: {m}: {why_not}" for m in mutants if (why_not := m.applied(ROOT)[1])]
+        print("\n".join(wrong), file=sys.stderr)
+        return 1 if wrong else 0
     copy, failed = Copy(options.preset), 0
     for mutant in mutants:
         verdict = copy.kills(mutant)

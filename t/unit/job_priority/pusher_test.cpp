@@ -173,7 +173,7 @@ TEST_CASE("pusher: what is for people's eyes comes behind all others, as many at
     CHECK(pusher.next(0)->jobs == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 12}});
 }
 
-// Mutant: the values go in the order of the jobs' ids.
+// Kills: values that go in the order of the jobs' ids.
 TEST_CASE("pusher: of the values for display the ones that change the head of the order go first") {
     using Values = std::vector<std::pair<std::uint64_t, std::uint32_t>>;
     Pusher pusher;

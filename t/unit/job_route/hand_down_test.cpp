@@ -194,7 +194,7 @@ TEST_CASE("hand down: what waits in one child goes to another that has room; a g
     CHECK(planned(plan).empty());
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: Standing::asked) { => Standing::asked || !record.job.is_there) {
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!facts.is_open) { => if (!facts.is_open || !record.job.is_there) {
 TEST_CASE("hand down: a job that its child has not acknowledged moves as one that is there") {
     HandDown plan = two_children(4);
     HandDown::Job coming = a_job(Standing::ahead, 4, left);
@@ -386,8 +386,7 @@ TEST_CASE("hand down: a lender takes only what its rules say, and gives back wha
     CHECK(planned_by_rules(plan) == Moves{{JobId{11}, {}, left}, {JobId{12}, left, {}}});
 }
 
-// Mutant: modules/job-route/hand_down.hpp: return {job.queue, job.kind, job.cores}; => return {job.queue, 1,
-// job.cores};
+// Mutant: modules/job-route/hand_down.hpp: {job.queue, job.kind, job.cores, => {job.queue, 1, job.cores,
 TEST_CASE("hand down: however many jobs wait that a child does not take, those that it takes go there") {
     HandDown plan(2);
     plan.set_child(left, of_rank(4, 0));

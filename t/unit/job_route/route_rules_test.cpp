@@ -100,7 +100,7 @@ TEST_CASE("route rules: what no partition takes waits, and each says why; a chan
     CHECK(given_to(table) == other_host);
 }
 
-// Mutant: modules/job-route/route_hand_down.cpp: book_.takes(kind, book_.rank_of(partition.rules))) => true)
+// Mutant: modules/job-route/route_hand_down.cpp: book_.takes(jobs.kind, book_.rank_of(partition.rules))) => true)
 TEST_CASE("route rules: a partition that does not take the job is none that it can wait for") {
     RouteTable table = with_two();
     table.set_partitions(

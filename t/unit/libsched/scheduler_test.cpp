@@ -106,7 +106,7 @@ TEST_CASE("scheduler: where priorities have fractional bits, the threshold is st
     }
 }
 
-// Mutant: libsched/scheduler.cpp: place->second.priority = priority; => place->second.priority = priority + 1;
+// Mutant: libsched/scheduler.cpp: key.priority = priority; => key.priority = priority + 1;
 // Mutant: libsched/scheduler.cpp: job.key = keys_.at(job.key.id); }); => job.key.priority += 1; });
 TEST_CASE("scheduler: new priorities of a few and of all waiting jobs give the order of those priorities") {
     auto s = scheduler(Fcfs{});

@@ -278,7 +278,7 @@ TEST_CASE("tree: a partition runs the jobs of another queue while none of its ow
     CHECK(result.outcomes.at(1).job.partition == 2);
 }
 
-// Mutant: modules/replay/parent.cpp: one.cores, one.rules}); => one.cores, {}});
+// Mutant: modules/replay/parent.cpp: one.cores, one.rules, => one.cores, {},
 TEST_CASE("tree: a partition takes what its rules say, and what none takes is refused") {
     SimTree tree = test::tree_of({4, 4});
     tree.partitions[0].rules.duration.most = secs(100);
