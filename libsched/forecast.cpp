@@ -36,8 +36,8 @@ std::string_view name_of(WaitReason reason) {
     return reason_names[static_cast<std::size_t>(reason)];
 }
 
-ForecastCourse::ForecastCourse(const Scheduler& scheduler, Instant now)
-    : ahead_(scheduler), begin_(now), at_(now), considered_before_(ahead_.counters().considered) {
+ForecastCourse::ForecastCourse(const Scheduler& scheduler, Instant now, std::size_t jobs)
+    : ahead_(scheduler.head(jobs)), begin_(now), at_(now), considered_before_(ahead_.counters().considered) {
     for (const auto& [running, what] : ahead_.space().running()) {
         ends_.push({what.end, running});
     }
@@ -80,11 +80,12 @@ Forecast ForecastCourse::of(JobId id, std::uint64_t budget) {
     return {};
 }
 
-Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget) {
+Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget, std::size_t jobs) {
     if (scheduler.waiting(id) == nullptr) {
         return {};
     }
-    return ForecastCourse(scheduler, now).of(id, budget);
+    ForecastCourse course(scheduler, now, jobs);
+    return course.has(id) ? course.of(id, budget) : Forecast{.is_too_far_back = true};
 }
 
 std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant now) {

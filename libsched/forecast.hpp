@@ -15,20 +15,27 @@ namespace weir {
 
 /// The start of a job if no other job comes and every job runs to its limit.
 struct Forecast {
-    std::optional<Instant> start;
+    std::optional<Instant> start{};
     /// The budget ran out: without `start`, the job does not start before this.
-    std::optional<Instant> not_before;
+    std::optional<Instant> not_before{};
+    /// The job waits, but too far back for the course.
+    bool is_too_far_back = false;
 };
 /// The course of a scheduler from an instant on, if no other job comes and every job runs to its limit. It is played as
-/// far as somebody asks: from one expected end to the next, with a pass at each. A copy of the scheduler: O(jobs).
+/// far as somebody asks: from one expected end to the next, with a pass at each. It has the first `jobs` of the queue;
+/// in a longer queue a job further back that would fill a hole is left out. A copy of the scheduler with them: O(jobs +
+/// jobs that run + nodes).
 class ForecastCourse {
   public:
-    ForecastCourse(const Scheduler& scheduler, Instant now);
+    static constexpr std::size_t jobs_max = 2000;
+
+    ForecastCourse(const Scheduler& scheduler, Instant now, std::size_t jobs = jobs_max);
     Instant begin() const { return begin_; }
-    /// Whether the job waited when the course began.
+    /// Whether the job was one of the waiting jobs of the course when it began.
     bool has(JobId id) const { return starts_.count(id.value) != 0 || ahead_.waiting(id) != nullptr; }
     /// `budget` bounds the number of jobs that the passes of this question look at; the next one goes on from there. A
-    /// job that never starts has neither value: it is held, or needs nodes that are down, or what runs never ends.
+    /// job that never starts has no value: it is held, or needs nodes that are down, or what runs never ends. So has
+    /// one that is not in the course.
     Forecast of(JobId id, std::uint64_t budget);
     /// Jobs that all passes looked at.
     std::uint64_t considered() const { return ahead_.counters().considered - considered_before_; }
@@ -49,7 +56,8 @@ class ForecastCourse {
     bool is_over_ = false;                               ///< nothing ends any more
 };
 /// Of one job, from a course of its own.
-Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget);
+Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget,
+                  std::size_t jobs = ForecastCourse::jobs_max);
 
 enum class WaitReason : std::uint8_t {
     held,         ///< priority 0

@@ -84,6 +84,28 @@ const PendingJob* Scheduler::waiting(JobId id) const {
     return place == keys_.end() ? nullptr : queue_.find(place->second);
 }
 
+Scheduler Scheduler::head(std::size_t jobs) const {
+    Scheduler out(policy_);
+    out.space_ = space_;
+    out.priority_bits_ = priority_bits_;
+    out.first_moved_ = first_moved_;
+    out.counters_ = counters_;
+    queue_.walk([&](const PendingJob& job) {
+        if (out.queue_.size() >= jobs) {
+            return false;
+        }
+        WEIR_CHECK(out.queue_.insert(job));
+        out.keys_.emplace(job.key.id, job.key);
+        return true;
+    });
+    for (const JobId id : arrived_) {
+        if (out.keys_.contains(id)) {
+            out.arrived_.push_back(id);
+        }
+    }
+    return out;
+}
+
 void Scheduler::forget(std::unordered_map<JobId, QueueKey>::iterator place) {
     space_.drop_set(queue_.find(place->second)->request.node_set);
     WEIR_CHECK(queue_.erase(place->second));

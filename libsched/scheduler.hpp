@@ -89,6 +89,8 @@ class Scheduler {
     std::size_t pending() const { return queue_.size(); }
     /// None when it does not wait; good until the next change.
     const PendingJob* waiting(JobId id) const;
+    /// A copy in which only the first `jobs` of the queue wait. O(jobs + jobs that run + nodes), not O(queue).
+    Scheduler head(std::size_t jobs) const;
     const ResourceSpace& space() const { return space_; }
     const Counters& counters() const { return counters_; }
     /// The waiting jobs in order, until visit(job) returns false.

@@ -275,6 +275,8 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
         text += "; estimated start: " + local_time(start);
     } else if (const double earliest = number_at(reason, "not_before"); earliest > 0) {
         text += "; not before " + local_time(earliest);
+    } else if (json_is_true(json_object_get(reason, "is_too_far_back"))) {
+        text += "; it is too far back in the queue for an estimated start";
     }
     text += ".\n";
     const auto id_at = [reason](const char* key) { return static_cast<std::uint64_t>(integer_at(reason, key)); };

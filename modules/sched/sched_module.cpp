@@ -16,10 +16,8 @@ namespace {
 constexpr unsigned postpone_max = 256;
 /// Jobs that passes may look at for one forecast: some tens of milliseconds, in which no other request is served.
 constexpr std::uint64_t forecast_budget = 500'000;
-/// Of a long queue forecasts come from the state of at most this long ago: to copy it costs some hundred nanoseconds a
-/// job.
+/// Where more jobs wait than a course has, forecasts come from the state of at most this long ago.
 constexpr Duration course_age_max = std::chrono::seconds(1);
-constexpr std::size_t course_jobs_least = 2000;
 /// Seconds for which a job stays at the head before its estimate is annotated.
 constexpr double annotate_delay = 0.5;
 
@@ -184,10 +182,10 @@ Json SchedModule::stats(const flux_msg_t*) {
     return out;
 }
 
-// Guest: reads why any job waits and when it may start. A forecast takes some tens of milliseconds of the scheduler at
-// most (forecast_budget), in which no other request is served, and the next ones of the same second go on from there; a
-// user who asks without pause for jobs that he submits meanwhile slows scheduling by as much. Private: of his own job,
-// without the id of the job ahead; another's is unknown.
+// Guest: reads why any job waits and when it may start. A forecast of one of the first 2000 jobs takes some tens of
+// milliseconds of the scheduler at most (forecast_budget), in which no other request is served, and the next ones of
+// the same second go on from there; a user who asks without pause for jobs that he submits meanwhile slows scheduling
+// by as much. Private: of his own job, without the id of the job ahead; another's is unknown.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
@@ -204,13 +202,15 @@ Json SchedModule::why(const flux_msg_t* msg) {
     if (waiting->behind && !may_see(*waiting->behind)) {
         waiting->behind.reset();
     }
-    return why_answer(id, *waiting, course_with(id, now).of(id, forecast_budget));
+    return why_answer(id, *waiting,
+                      waiting->place > ForecastCourse::jobs_max ? Forecast{.is_too_far_back = true}
+                                                                : course_with(id, now).of(id, forecast_budget));
 }
 
 /// The one that was begun a moment ago, if the job is in it: who looks at a queue asks for one job after the other.
 ForecastCourse& SchedModule::course_with(JobId id, Instant now) {
     forget_old_course(now);
-    if (!course_ || !course_->has(id) || requests_.size() < course_jobs_least) {
+    if (!course_ || !course_->has(id) || requests_.size() <= ForecastCourse::jobs_max) {
         course_.emplace(scheduler_, now);
     }
     return *course_;

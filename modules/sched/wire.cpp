@@ -182,6 +182,9 @@ Json why_answer(JobId id, const Waiting& waiting, const Forecast& forecast) {
             out.set(name, to_seconds(*at));
         }
     }
+    if (forecast.is_too_far_back) {
+        out.set("is_too_far_back", true);
+    }
     return out;
 }
 

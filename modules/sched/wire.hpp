@@ -50,7 +50,8 @@ std::string r_key(JobId id);
 enum class AllocType { success = 0, annotate = 1, deny = 2, cancel = 3 };
 Json alloc_response(JobId id, AllocType type);
 Json annotations(const Scheduler::Annotation& annotation);
-/// The answer to sched.why: {id, reason, place, text, behind?, behind_start?, t_estimate?, not_before?}, seconds.
+/// The answer to sched.why: {id, reason, place, text, behind?, behind_start?, t_estimate?, not_before?,
+/// is_too_far_back?}, seconds.
 Json why_answer(JobId id, const Waiting& waiting, const Forecast& forecast);
 /// Removes the annotations that annotations() set.
 Json no_annotations();

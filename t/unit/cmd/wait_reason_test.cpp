@@ -127,4 +127,7 @@ TEST_CASE("wait reason: sentences") {
           "It has its resources free.\nIt is number 3 in the queue; another user's job is the first pending job.\n");
     reason.set("reason", "held");
     CHECK(wait_text("It", reason.get(), false) == "It has its resources free.\n");
+    reason.set("is_too_far_back", true);
+    CHECK(wait_text("It", reason.get(), false) ==
+          "It has its resources free; it is too far back in the queue for an estimated start.\n");
 }

@@ -80,6 +80,49 @@ TEST_CASE("forecast: one course answers about all jobs, in any order, and looks 
     CHECK(slow.of(JobId{40}, 1).start == course.of(JobId{40}, no_budget).start);
 }
 
+TEST_CASE("forecast: a course has the head of a long queue, and says which jobs are too far back") {
+    auto s = forecast_scheduler(Fcfs{}, 1, 4);
+    for (std::uint64_t id = 1; id <= 30; ++id) {
+        REQUIRE(s.alloc(waiting(id, static_cast<std::uint32_t>(1 + id % 4), static_cast<std::int64_t>(10 + id)))
+                    .has_value());
+    }
+    s.pass(at(0));
+    REQUIRE(s.pending() == 29);
+    for (const std::uint64_t id : {3, 7, 11}) {  // under FCFS what is behind a job does not change its start
+        CHECK(forecast(s, JobId{id}, at(1), no_budget, 10).start == forecast(s, JobId{id}, at(1), no_budget).start);
+    }
+    CHECK_FALSE(forecast(s, JobId{11}, at(1), no_budget, 10).is_too_far_back);
+    const Forecast behind = forecast(s, JobId{12}, at(1), no_budget, 10);
+    CHECK(behind.is_too_far_back);
+    CHECK_FALSE(behind.start);
+    CHECK_FALSE(forecast(s, JobId{1}, at(1), no_budget, 10).is_too_far_back);  // it runs
+    CHECK(s.pending() == 29);
+}
+
+// Kills: a copy of the head that forgets a reservation, what runs, or the priorities' unit; one that has more jobs.
+TEST_CASE("scheduler: the head of a queue that is not longer is the whole") {
+    rc::prop("both go on alike", [] {
+        const Policy policy = *rc::gen::element<Policy>(Fcfs{}, Easy{}, KeptReservations{}, Backfill{3});
+        auto whole = forecast_scheduler(policy, 2, 3);
+        std::uint64_t id = 0;
+        for (int round = 0; round < 3; ++round) {
+            for (const auto& [cores, limit] : *rc::gen::container<std::vector<std::pair<int, int>>>(
+                     rc::gen::pair(rc::gen::inRange(1, 7), rc::gen::inRange(1, 20)))) {
+                RC_ASSERT(whole.alloc(waiting(++id, static_cast<std::uint32_t>(cores), limit)).has_value());
+            }
+            auto head = whole.head(whole.pending());
+            RC_ASSERT(head.pending() == whole.pending());
+            const auto expected = whole.pass(at(round));
+            const auto found = head.pass(at(round));
+            RC_ASSERT(found.started.size() == expected.started.size());
+            for (std::size_t i = 0; i < found.started.size(); ++i) {
+                RC_ASSERT(found.started[i].id == expected.started[i].id);
+            }
+            RC_ASSERT(whole.pending() == 0U || whole.head(whole.pending() - 1).pending() == whole.pending() - 1);
+        }
+    });
+}
+
 TEST_CASE("why: FCFS keeps the order even where there is room") {
     auto s = forecast_scheduler(Fcfs{}, 1, 4);
     REQUIRE(s.alloc(waiting(1, 3, 100)).has_value());
