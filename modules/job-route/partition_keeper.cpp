@@ -156,14 +156,10 @@ void PartitionKeeper::look() {
         return;
     }
     const bool is_news = routes_.set_partitions(kept());
-    std::map<JobId, ChildLoad> loads;
-    for (const ChildView& child : routes_.children()) {
-        loads[child.job] = {child.is_attached, child.pending + child.running + child.own_jobs};
-    }
     table_.look({monotonic_now(),
-                 [&loads](JobId job) {
-                     const auto found = loads.find(job);
-                     return found != loads.end() ? found->second : ChildLoad{};
+                 [this](JobId job) {
+                     const auto child = routes_.child_without_counts(job);
+                     return child ? ChildLoad{child->is_attached, routes_.jobs_with(job)} : ChildLoad{};
                  },
                  [this](const PartitionSpec& spec) { return routes_.is_awaited(spec.queues, spec.takes); }});
     perform();

@@ -338,6 +338,12 @@ std::optional<ChildView> RouteTable::child_without_counts(JobId id) const {
     return ChildView{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, 0, 0};
 }
 
+std::int64_t RouteTable::jobs_with(JobId child) const {
+    const auto found = children_.find(child);
+    return found != children_.end() ? static_cast<std::int64_t>(found->second.given.size()) + found->second.own_jobs
+                                    : 0;
+}
+
 std::vector<JobId> RouteTable::instance_jobs() const {
     std::vector<JobId> ids;
     for (const auto& [id, job] : jobs_) {

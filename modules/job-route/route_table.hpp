@@ -147,6 +147,8 @@ class RouteTable {
     std::vector<ChildView> children() const;
     /// One of them, without the counts of jobs. Nullopt: no such child. O(log children).
     std::optional<ChildView> child_without_counts(JobId id) const;
+    /// Jobs that the child has, pending and running, with its own; 0 of an unknown child. O(log children).
+    std::int64_t jobs_with(JobId child) const;
     /// Active jobs whose jobspec says that they are child instances, attached or not. O(jobs).
     std::vector<JobId> instance_jobs() const;
     Result<JobView> find(JobId id) const;

@@ -175,8 +175,8 @@ void PriorityPart::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    const auto [rows, is_complete] = service_->sends().factors().changed(priority::factor_rows(
-        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
+    const auto [rows, is_complete] = service_->sends().factors().changed(
+        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users());
     if (rows.empty() && !is_complete) {
         return;
     }

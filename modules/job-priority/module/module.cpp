@@ -366,7 +366,7 @@ void Module::publish_factors() {
         return;
     }
     const auto [rows, is_complete] = service_->sends().factors().changed(
-        factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(), service_->users()));
+        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users());
     if (rows.empty() && !is_complete) {
         return;
     }

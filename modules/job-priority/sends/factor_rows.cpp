@@ -3,12 +3,15 @@
 #include "modules/job-priority/sends/factor_rows.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "libfairshare/tree/payer.hpp"
 
 namespace weir::priority {
 namespace {
+
+constexpr double unpublished = std::numeric_limits<double>::quiet_NaN();  // differs from every factor
 
 /// The factor of a user who would join by the account's `@*` line: at least that of any present member.
 double newcomer_factor(const ShareTree& tree, NodeId account, const Standings& standings) {
@@ -23,12 +26,12 @@ double newcomer_factor(const ShareTree& tree, NodeId account, const Standings& s
     return has_member ? best : 1.0;
 }
 
-}  // namespace
-
-std::vector<FactorRow> factor_rows(const ShareTree& tree, const Standings& standings, UserNames& users) {
-    std::vector<FactorRow> rows;
+/// Calls visit(node, factor) for each line of a user, `@*` or `others` directly below an account. Children know only
+/// accounts and users. Without effect where the standings were not made of this tree yet.
+template <typename Visit>
+void for_each_factor(const ShareTree& tree, const Standings& standings, Visit visit) {
     if (standings.factor.size() < tree.size()) {
-        return rows;  // before the first pass
+        return;  // before the first pass
     }
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
@@ -36,41 +39,53 @@ std::vector<FactorRow> factor_rows(const ShareTree& tree, const Standings& stand
         if (kind != NodeKind::user && kind != NodeKind::any_member && kind != NodeKind::others) {
             continue;
         }
-        if (account_above(tree, tree.parent(node)) != tree.parent(node)) {
-            continue;  // below a group, queue or QoS: children know only accounts and users
+        const NodeId account = tree.parent(node);
+        if (account_above(tree, account) == account) {
+            visit(node, kind == NodeKind::any_member ? newcomer_factor(tree, account, standings)
+                                                     : standings.factor.at(index));
         }
-        FactorRow row;
-        row.user = std::string(tree.name(node));
-        row.account = tree.path(tree.parent(node));
-        if (kind != NodeKind::user) {
-            row.factor = kind == NodeKind::others ? standings.factor.at(index)
-                                                  : newcomer_factor(tree, tree.parent(node), standings);
-            row.is_default = tree.open_accounts().front() == tree.parent(node);
-        } else {
-            row.userid = users.id(row.user);
-            row.factor = standings.factor.at(index);
-            const Result<Association> by_default = tree.association("", row.user);
-            row.is_default = by_default && by_default->account == tree.parent(node);
-        }
-        rows.push_back(std::move(row));
     }
+}
+
+FactorRow row_of(const ShareTree& tree, NodeId node, double factor, UserNames& users) {
+    FactorRow row;
+    row.user = std::string(tree.name(node));
+    row.account = tree.path(tree.parent(node));
+    row.factor = factor;
+    if (tree.kind(node) != NodeKind::user) {
+        row.is_default = tree.open_accounts().front() == tree.parent(node);
+    } else {
+        row.userid = users.id(row.user);
+        const Result<Association> by_default = tree.association("", row.user);
+        row.is_default = by_default && by_default->account == tree.parent(node);
+    }
+    return row;
+}
+
+}  // namespace
+
+std::vector<FactorRow> factor_rows(const ShareTree& tree, const Standings& standings, UserNames& users) {
+    std::vector<FactorRow> rows;
+    for_each_factor(tree, standings,
+                    [&](NodeId node, double factor) { rows.push_back(row_of(tree, node, factor, users)); });
     return rows;
 }
 
-FactorPublication::Rows FactorPublication::changed(std::vector<FactorRow> all) {
+FactorPublication::Rows FactorPublication::changed(const ShareTree& tree, const Standings& standings,
+                                                   UserNames& users) {
     Rows changed;
     changed.is_complete = std::exchange(is_complete_, false);
     if (changed.is_complete) {
         published_.clear();
     }
-    for (FactorRow& row : all) {
-        const std::string key = row.account + "/@" + row.user;
-        const auto known = published_.find(key);
-        if (known == published_.end() || known->second != row.factor) {
-            published_[key] = row.factor;
-            changed.rows.push_back(std::move(row));
+    published_.resize(std::max<std::size_t>(published_.size(), tree.size()), unpublished);
+    for_each_factor(tree, standings, [&](NodeId node, double factor) {
+        double& published = published_[node.value];
+        if (published != factor) {
+            published = factor;
+            changed.rows.push_back(row_of(tree, node, factor, users));
         }
-    }
+    });
     return changed;
 }
 

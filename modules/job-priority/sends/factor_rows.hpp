@@ -2,8 +2,6 @@
 // Owns: the associations' factors as children get them: all, or those that changed since they were last sent.
 // Must not know: how factors are computed, the children.
 #pragma once
-#include <map>
-#include <string>
 #include <vector>
 
 #include "libfairshare/algorithms/algorithm.hpp"
@@ -24,11 +22,12 @@ class FactorPublication {
 
     /// The tree changed: the next rows are complete.
     void restart() { is_complete_ = true; }
-    /// Those of `all` that changed since the last call.
-    Rows changed(std::vector<FactorRow> all);
+    /// Those that changed since the last call. O(tree), and a row only for what changed. REQUIRES: since restart() the
+    /// tree has got no more than new members, so that its ids stay.
+    Rows changed(const ShareTree& tree, const Standings& standings, UserNames& users);
 
   private:
-    std::map<std::string, double> published_;  ///< by path: the factors that children have
+    std::vector<double> published_;  ///< by node: the factors that children have
     bool is_complete_ = true;
 };
 

@@ -344,7 +344,7 @@ void InstanceTree::publish(Instance& instance) {
     }
     PriorityService& service = *instance.service;
     const auto [rows, is_complete] = service.sends().factors().changed(
-        factor_rows(service.accounting().tree(), service.ranking().shares().standings(), service.users()));
+        service.accounting().tree(), service.ranking().shares().standings(), service.users());
     if (rows.empty() && !is_complete) {
         return;
     }

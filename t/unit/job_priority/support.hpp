@@ -113,8 +113,8 @@ inline AccountsView accounts(const PriorityService& service) {
 
 /// What a child would be sent now.
 inline FactorPublication::Rows changed_factors(PriorityService& service) {
-    return service.sends().factors().changed(
-        factor_rows(service.accounting().tree(), service.ranking().shares().standings(), service.users()));
+    return service.sends().factors().changed(service.accounting().tree(), service.ranking().shares().standings(),
+                                             service.users());
 }
 
 inline Measured measured_at(const PriorityService& service, Instant now) {
