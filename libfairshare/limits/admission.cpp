@@ -33,7 +33,7 @@ void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     } else {
         counts_.remove_active(tree, job.payer);
     }
-    if (job.state == State::admitted || job.state == State::running) {
+    if (counts_as_running(job.state)) {
         if (more) {
             counts_.add_running(tree, job.payer, job.size);
         } else {
@@ -50,7 +50,7 @@ void Admission::count(const ShareTree& tree, const Job& job, bool more) {
 }
 
 void Admission::note_freed(const ShareTree& tree, const Job& before) {
-    if (before.payer == unassociated || (before.state != State::admitted && before.state != State::running)) {
+    if (before.payer == unassociated || !counts_as_running(before.state)) {
         return;
     }
     for (NodeId node = before.payer;; node = tree.parent(node)) {
@@ -65,10 +65,9 @@ void Admission::set(const ShareTree& tree, Id id, const Job& now) {
     const auto [place, is_new] = jobs_.try_emplace(id, now);
     Job& job = place->second;
     if (!is_new) {
-        const bool counts_on = now.state == State::admitted || now.state == State::running;
         const bool is_as_large =
             now.payer == job.payer && now.size.nodes >= job.size.nodes && now.size.cores >= job.size.cores;
-        if (!counts_on || !is_as_large) {
+        if (!counts_as_running(now.state) || !is_as_large) {
             note_freed(tree, job);
         }
         unblock(id, job);
@@ -82,6 +81,9 @@ void Admission::set(const ShareTree& tree, Id id, const Job& now) {
         fresh_.erase(id);
         kept_.erase(id);
     }
+    if (job.state != State::recalled) {
+        recalled_.erase(id);
+    }
     touched_.push_back(id);
 }
 
@@ -93,7 +95,8 @@ void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJo
     const auto known = jobs_.find(id);
     if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
         known->second.size != job) {
-        const bool keeps = known != jobs_.end() && (known->second.state == State::admitted || kept_.count(id) != 0);
+        const bool keeps = known != jobs_.end() && (known->second.state == State::admitted ||
+                                                    known->second.state == State::recalled || kept_.count(id) != 0);
         set(tree, id, {payer, job, State::waiting, std::nullopt});
         if (keeps) {
             kept_.insert(id);
@@ -120,12 +123,38 @@ void Admission::remove(const ShareTree& tree, Id id) {
         jobs_.erase(known);
         fresh_.erase(id);
         kept_.erase(id);
+        recalled_.erase(id);
         touched_.push_back(id);
     }
 }
 
 void Admission::clear() {
     *this = Admission();
+}
+
+void Admission::recall(const ShareTree& tree, Id id) {
+    Job job = jobs_.at(id);
+    const std::optional<LimitHit> hit = std::exchange(job.hit, std::nullopt);
+    unblock(id, jobs_.at(id));
+    job.state = State::recalled;
+    set(tree, id, job);
+    jobs_.at(id).hit = hit;
+    recalled_.insert(id);
+}
+
+bool Admission::can_settle(const std::function<bool(Id)>& has_withdrawn) const {
+    return std::any_of(recalled_.begin(), recalled_.end(), has_withdrawn);
+}
+
+void Admission::settle(const ShareTree& tree, const std::function<bool(Id)>& has_withdrawn) {
+    for (const Id id : std::set<Id>(recalled_)) {
+        if (has_withdrawn(id)) {
+            Job job = jobs_.at(id);
+            job.state = State::waiting;
+            job.hit.reset();
+            set(tree, id, job);
+        }
+    }
 }
 
 // ---- who waits for what ----
@@ -257,7 +286,13 @@ std::vector<Admission::Id> Admission::admit(const ShareTree& tree, const UsageLe
     const Scene scene{tree, ledger, now, priority_of};
     std::vector<Id> in;
     const std::set<Id> due = take_due(scene);
-    admit(scene, std::exchange(kept_, {}), LimitRule::hard, false, in);  // has a place now, or there is no room for it
+    const std::set<Id> kept = std::exchange(kept_, {});
+    admit(scene, kept, LimitRule::hard, false, in);
+    for (const Id id : kept) {
+        if (jobs_.at(id).state == State::waiting) {
+            recall(tree, id);
+        }
+    }
     admit(scene, due, LimitRule::soft, false, in);
     admit(scene, alone(), LimitRule::hard, true, in);
     changed_ = std::exchange(touched_, {});
@@ -266,7 +301,8 @@ std::vector<Admission::Id> Admission::admit(const ShareTree& tree, const UsageLe
 
 bool Admission::is_held_back(Id id) const {
     const auto known = jobs_.find(id);
-    return known != jobs_.end() && (known->second.state == State::waiting || known->second.state == State::parked);
+    return known != jobs_.end() && (known->second.state == State::waiting || known->second.state == State::parked ||
+                                    known->second.state == State::recalled);
 }
 
 bool Admission::is_admitted(Id id) const {
@@ -277,7 +313,7 @@ bool Admission::is_admitted(Id id) const {
 std::vector<Admission::Id> Admission::admitted() const {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {
-        if (job.state == State::admitted) {
+        if (job.state == State::admitted || job.state == State::recalled) {
             ids.push_back(id);
         }
     }
@@ -290,7 +326,12 @@ std::optional<LimitHit> Admission::hit(Id id) const {
         return std::nullopt;
     }
     LimitHit hit = *known->second.hit;
-    const LimitCounts::Use use = counts_.of(hit.node);
+    LimitCounts::Use use = counts_.of(hit.node);
+    if (known->second.state == State::recalled) {  // it does not hold itself back
+        use.running_jobs -= 1;
+        use.nodes -= known->second.size.nodes;
+        use.cores -= known->second.size.cores;
+    }
     switch (hit.kind) {
         case LimitKind::running_jobs:
             hit.used = use.running_jobs;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the admission of pending jobs by the limits of the share tree. A job is held back until every limit on its path
 // allows it. From then on it is admitted and counts as running, so no limit is exceeded however late its start is
-// reported. Must not know resources or how priorities are computed.
+// reported. An admitted job that a change leaves without room is recalled, and counts until it is known not to have
+// started. Must not know resources or how priorities are computed.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -28,8 +29,13 @@ class Admission {
     /// A job that has resources, whether it was admitted or not; `job`: what it got.
     void start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// This pending job was admitted before a restart or a change of the tree, and may be starting. It is admitted
-    /// before all others, within the hard limits. A job whose payer or size changes stays admitted without this call.
+    /// before all others, within the hard limits; where these have no room it is recalled. The same holds without this
+    /// call for an admitted job whose payer or size changes.
     void keep_admitted(Id id);
+    /// Recalled jobs for which has_withdrawn(id) holds wait like any other: nobody can start them any more, and all
+    /// earlier starts were reported.
+    void settle(const ShareTree& tree, const std::function<bool(Id)>& has_withdrawn);
+    bool can_settle(const std::function<bool(Id)>& has_withdrawn) const;
     void remove(const ShareTree& tree, Id id);
     void clear();
 
@@ -47,7 +53,7 @@ class Admission {
     bool is_held_back(Id id) const;
     /// Whether it was admitted and has not started.
     bool is_admitted(Id id) const;
-    /// All admitted jobs that have not started.
+    /// All admitted and recalled jobs that have not started, as far as is known.
     std::vector<Id> admitted() const;
     /// A limit that holds it back, with the current count; nothing if none does.
     std::optional<LimitHit> hit(Id id) const;
@@ -57,7 +63,14 @@ class Admission {
     std::uint64_t looks() const { return looks_; }
 
   private:
-    enum class State : std::uint8_t { parked, waiting, admitted, running };
+    enum class State : std::uint8_t {
+        parked,
+        waiting,
+        admitted,
+        recalled,  ///< it was admitted and has no room: it may not start, but may have started
+        running,
+    };
+    static bool counts_as_running(State state) { return state >= State::admitted; }
     struct Job {
         NodeId payer;
         LimitedJob size;
@@ -86,6 +99,8 @@ class Admission {
     void note_freed(const ShareTree& tree, const Job& before);
     void block(Id id, Job& job, const LimitHit& hit);
     void unblock(Id id, Job& job);
+    /// A job of keep_admitted() for which there is no room.
+    void recall(const ShareTree& tree, Id id);
     std::optional<LimitHit> hit_at_start(const Scene& scene, const Job& job, LimitRule rule);
     /// Jobs that no known limit holds back any more.
     std::set<Id> take_due(const Scene& scene);
@@ -99,6 +114,7 @@ class Admission {
     std::map<std::uint32_t, std::uint64_t> admitted_;  ///< by payer: admitted jobs that have not started
     std::set<Id> fresh_;                               ///< pending, and not compared since they came or changed
     std::set<Id> kept_;                                ///< of these: those of keep_admitted()
+    std::set<Id> recalled_;
     Waiters by_count_;                                 ///< held back by a limit of jobs, nodes or cores
     Waiters by_usage_;                                 ///< held back by a limit of usage or charges
     std::map<NodeId, std::set<Id>> soft_;              ///< held back by a soft limit, by payer

@@ -112,6 +112,7 @@ void PriorityService::pass(Instant now, Pass which) {
     counts_.changes += ranking_.evaluate(which, accounting_, now, sends_.plugin());
     ranked_.evaluated(which);
     gate_.cap(ranking_.caps());
+    gate_.settle(tree(), [&](FluxJobId id) { return sends_.plugin().has_zero(id); });
     gate_.admit(tree(), accounting_.ledger(), now, [&](FluxJobId id) { return ranking_.fine_priority(id, now); });
     gate_.for_each_change([&](FluxJobId id, bool is_held_back) {
         sends_.hold_back(id, is_held_back);

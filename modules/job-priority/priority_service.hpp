@@ -54,7 +54,9 @@ class PriorityService {
     /// last pass; then admits jobs within the limits, and passes the result to the pusher.
     void pass(Instant now, Pass which = Pass::full);
     /// Whether a marked pass would have an effect.
-    bool has_marked() const { return ranking_.has_marked() || gate_.is_due(); }
+    bool has_marked() const {
+        return ranking_.has_marked() || gate_.is_due([this](FluxJobId id) { return sends_.plugin().has_zero(id); });
+    }
 
     /// Whether an event requires a full pass.
     bool is_full_due() const { return ranked_.is_full_due(); }

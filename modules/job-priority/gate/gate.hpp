@@ -48,8 +48,15 @@ class Gate {
     bool is_capped(FluxJobId id) const { return capped_.count(id) != 0; }
     void uncap_all() { capped_.clear(); }
 
-    /// Whether any count of the limits changed since the last admit().
-    bool is_due() const { return is_due_; }
+    /// Whether any count of the limits changed since the last admit(), or settle() would change one.
+    bool is_due(const std::function<bool(FluxJobId)>& has_withdrawn) const {
+        return is_due_ || admission_.can_settle(has_withdrawn);
+    }
+    /// Jobs whose place was taken back give it up once has_withdrawn(id): the job-manager has answered that it holds
+    /// them back, and has reported every start before that.
+    void settle(const ShareTree& tree, const std::function<bool(FluxJobId)>& has_withdrawn) {
+        admission_.settle(tree, has_withdrawn);
+    }
     /// Admits jobs within the limits, in order of `priority_of`. O(changed jobs).
     void admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const Admission::PriorityOf& priority_of);
     /// Calls held_back(id, is_held_back) for each job whose state may have changed since the last call.

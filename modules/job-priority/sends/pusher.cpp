@@ -196,6 +196,18 @@ void Pusher::mark_all_dirty() {
     }
 }
 
+bool Pusher::has_zero(std::uint64_t id) const {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) {
+        return true;
+    }
+    const auto is_before = [](const auto& sent, std::uint64_t other) { return sent.first < other; };
+    const auto sent = out_ ? std::lower_bound(out_->jobs.begin(), out_->jobs.end(), id, is_before)
+                           : std::vector<std::pair<std::uint64_t, std::uint32_t>>::const_iterator{};
+    const bool is_out = out_ && sent != out_->jobs.end() && sent->first == id;
+    return !is_out && job->second.acknowledged == 0U;
+}
+
 std::optional<std::uint32_t> Pusher::pushed(std::uint64_t id) const {
     const auto job = jobs_.find(id);
     const bool has_value = job != jobs_.end() && job->second.acknowledged != Push::overridden;

@@ -81,6 +81,9 @@ class Pusher {
     void clear();
     std::size_t pending() const { return jobs_.size(); }
     std::uint64_t pushed_total() const { return pushed_total_; }
+    /// Whether the plugin has 0 or no value for this job, and no request is out that may change that: the job-manager
+    /// offers it to no scheduler. O(log jobs of a request).
+    bool has_zero(std::uint64_t id) const;
     /// The value that the plugin has for this job; empty if none.
     std::optional<std::uint32_t> pushed(std::uint64_t id) const;
 

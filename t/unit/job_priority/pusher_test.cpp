@@ -238,3 +238,25 @@ TEST_CASE("pusher: a job that is withdrawn is sent as 0 if the receiver has anot
     pusher.acknowledge(1);
     CHECK(pusher.pending() == 0);
 }
+
+TEST_CASE("pusher: a job that is held back is withdrawn when the plugin has said so, and no other value is out") {
+    Pusher pusher;
+    CHECK(pusher.has_zero(1));  // the plugin knows no such job
+    pusher.want(1, 5);
+    CHECK_FALSE(pusher.has_zero(1));
+    (void)pusher.next();
+    pusher.hold_back(1, true);
+    CHECK_FALSE(pusher.has_zero(1));
+    pusher.acknowledge(1);  // of 5
+    CHECK_FALSE(pusher.has_zero(1));
+    CHECK(pusher.next()->jobs.front().second == 0);
+    CHECK_FALSE(pusher.has_zero(1));
+    pusher.acknowledge(1);
+    CHECK(pusher.has_zero(1));
+    pusher.hold_back(1, false);
+    (void)pusher.next();
+    pusher.hold_back(1, true);
+    CHECK_FALSE(pusher.has_zero(1));  // 5 is out
+    pusher.fail();
+    CHECK_FALSE(pusher.has_zero(1));  // it may have come
+}

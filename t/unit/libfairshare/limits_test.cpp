@@ -160,6 +160,50 @@ TEST_CASE("limits: a held job holds nobody back, who pays for nothing is held ba
     CHECK_FALSE(has_limits(*tree_from("\"a\" = 1\n\"a/@u\" = 1\n")));
 }
 
+// Mutant: libfairshare/limits/admission.cpp: job.state = State::recalled; => job.state = State::waiting;
+TEST_CASE("limits: an admitted job without room counts until it is known not to have started") {
+    World w("\"a\" = {shares = 1, running_jobs_max = 1}\n\"a/@u\" = 1\n\"a/@v\" = 1\n\"b\" = 1\n\"b/@u\" = 1\n");
+    w.wait(1, "b/@u");
+    CHECK(w.admit() == Ids{1});
+    w.gate.start(*w.tree, 2, w.at("a/@u"), {});
+    w.wait(1, "a/@u");  // it is moved into the account whose limit is reached
+    w.wait(3, "a/@v");
+    w.priorities[3] = 9;
+    const auto nobody = [](std::uint64_t) { return false; };
+    const auto everybody = [](std::uint64_t) { return true; };
+    CHECK(w.admit().empty());
+    CHECK(w.gate.is_held_back(1));
+    CHECK(w.why(1) == "a runs at most 1 job; 1 run");
+    CHECK_FALSE(w.gate.can_settle(nobody));
+    CHECK(w.gate.can_settle(everybody));
+    w.gate.remove(*w.tree, 2);
+    SECTION("it has started") {
+        w.gate.settle(*w.tree, nobody);
+        CHECK(w.admit().empty());
+        w.gate.start(*w.tree, 1, w.at("a/@u"), {});
+        w.gate.settle(*w.tree, everybody);
+        CHECK(w.admit().empty());
+        w.gate.remove(*w.tree, 1);
+        CHECK(w.admit() == Ids{3});
+    }
+    SECTION("it has not") {
+        w.gate.settle(*w.tree, everybody);
+        CHECK_FALSE(w.gate.can_settle(everybody));
+        CHECK(w.admit() == Ids{3});
+        CHECK(w.gate.is_held_back(1));
+    }
+    SECTION("it is held by its user, or ends") {
+        w.gate.park(*w.tree, 1, w.at("a/@u"), {});
+        CHECK(w.admit() == Ids{3});
+        CHECK_FALSE(w.gate.can_settle(everybody));
+    }
+    SECTION("it is moved back") {
+        w.wait(1, "b/@u");
+        CHECK(w.admit() == Ids{1, 3});
+        CHECK_FALSE(w.gate.is_held_back(1));
+    }
+}
+
 // Kills: counts that stop below the root or are not taken back with the size they were added with; a job let in twice;
 // a limit of an account that is not heeded for its users; a job held back though every limit has room (the pass ends at
 // the first that does not fit); a soft limit above which jobs are let in while others wait.
@@ -173,10 +217,14 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
     w.gate.keep_admitted(2);
     w.gate.keep_admitted(3);
     CHECK(w.admit() == Ids{3, 2});  // hard limit 2; 1 lost its place
-    CHECK(w.gate.admitted() == Ids{2, 3});
+    CHECK(w.gate.is_held_back(1));
+    CHECK(w.gate.admitted() == Ids{1, 2, 3});  // and may have started
     w.gate.remove(*w.tree, 2);
     w.gate.remove(*w.tree, 3);
-    CHECK(w.admit() == Ids{4});
+    CHECK(w.admit() == Ids{4});  // within the hard limit
+    CHECK(w.gate.admitted() == Ids{1, 4});
+    w.gate.settle(*w.tree, [](std::uint64_t id) { return id == 1; });
+    CHECK(w.gate.admitted() == Ids{4});
     w.wait(4, "a/@w");  // another payer: it keeps its place
     w.priorities[1] = 9;
     CHECK(w.gate.is_held_back(4));
@@ -304,7 +352,7 @@ struct NaiveGate {
     struct Job {
         const char* who;
         LimitedJob size;
-        enum { waiting, in, running } state = waiting;
+        enum { waiting, recalled, in, running } state = waiting;
         bool keeps = false;
         bool is_soft = false;
     };
@@ -348,9 +396,11 @@ struct NaiveGate {
                     all.push_back(id);
                 }
             }
-        }
-        for (auto& [id, job] : jobs) {
-            job.keeps = false;
+            for (auto& [id, job] : jobs) {
+                if (std::exchange(job.keeps, false) && job.state == Job::waiting) {
+                    job.state = Job::recalled;
+                }
+            }
         }
         return all;
     }
@@ -399,18 +449,26 @@ TEST_CASE("limits: who is let in is who a look at everybody would let in") {
                 const bool is_same = std::string(who) == known->second.who && job == known->second.size;
                 w.wait(id, who, job);
                 if (!is_same) {
-                    const bool keeps = known->second.keeps || known->second.state == NaiveGate::Job::in;
+                    const bool keeps = known->second.keeps || known->second.state != NaiveGate::Job::waiting;
                     naive.jobs[id] = {who, job, NaiveGate::Job::waiting, keeps};
                 }
             } else if (what == 3) {
                 t += 1800. * size;
+            } else if (what == 4) {
+                const auto has_withdrawn = [size = size](std::uint64_t other) { return other % 2 == size % 2U; };
+                w.gate.settle(*w.tree, has_withdrawn);
+                for (auto& [other, entry] : naive.jobs) {
+                    if (entry.state == NaiveGate::Job::recalled && has_withdrawn(other)) {
+                        entry.state = NaiveGate::Job::waiting;
+                    }
+                }
             } else {
                 RC_ASSERT(w.admit(t) == naive.admit(w, t));
                 for (const std::uint64_t changed : w.gate.changed()) {
                     held[changed] = w.gate.is_held_back(changed);
                 }
                 for (const auto& [other, entry] : naive.jobs) {
-                    RC_ASSERT(w.gate.is_held_back(other) == (entry.state == NaiveGate::Job::waiting));
+                    RC_ASSERT(w.gate.is_held_back(other) == (entry.state <= NaiveGate::Job::recalled));
                     RC_ASSERT(held[other] == w.gate.is_held_back(other));
                 }
             }
