@@ -51,14 +51,15 @@ class SteadyTime {
 
     /// The time of a live event with `stamp`: the stamp less the steps. It may have been made before the last step and
     /// read after it; then only the earlier steps are subtracted. A stamp from after the step does not lie before the
-    /// look that was before the step, nor one from before it behind the look that found it. Live events arrive in order
+    /// look that was before the step, nor one from before it behind the look that found it, by more than the clocks may
+    /// have drifted apart, which counts as part of the step. Live events arrive in order
     /// and are read soon: if both are possible, the one nearer to now counts, and if none is, the bounds.
     /// REQUIRES: look() since the event arrived.
     Instant live(Instant stamp) {
         const Instant after = stamp - ahead_;
         const Instant before = stamp - ahead_before_;
-        const bool may_be_after = is_live(after) && after >= step_from_;
-        const bool may_be_before = is_live(before) && before <= step_until_;
+        const bool may_be_after = is_live(after) && after >= step_from_ - watch_.step_min();
+        const bool may_be_before = is_live(before) && before <= step_until_ + watch_.step_min();
         const bool is_before = may_be_before && (!may_be_after || from_now(before) < from_now(after));
         const Instant time = is_before      ? before
                              : may_be_after ? after
@@ -83,9 +84,9 @@ class SteadyTime {
     Instant wall_;
     Instant earliest_;
     Duration ahead_;
-    Duration ahead_before_;                ///< ahead_ before the last step
-    Instant step_from_ = Instant::min();   ///< the last step was after this
-    Instant step_until_ = Instant::min();  ///< and not after this
+    Duration ahead_before_;  ///< ahead_ before the last step
+    Instant step_from_{};    ///< the last step was after this
+    Instant step_until_{};   ///< and not after this
     Instant last_live_{};
 };
 

@@ -89,6 +89,17 @@ TEST_CASE("steady time: so is one that comes after a long time without events") 
     }
 }
 
+// Mutant: modules/job-priority/module/steady_time.hpp: before <= step_until_ + watch_.step_min() => before <=
+// step_until_
+TEST_CASE("steady time: a drift of the wall clock until the step, which counts as part of it, does not matter") {
+    SteadyTime time = begun();
+    const double drift = 0.03;
+    (void)time.look(reading(100, drift));
+    CHECK(time.live(at(99 + drift)) == at(99 + drift));
+    CHECK(time.look(reading(100.01, drift + 14)) != Duration{});
+    CHECK(time.live(at(100.005 + drift)) == at(100.005 + drift));
+}
+
 TEST_CASE("steady time: it begins at the wall clock, but not before what was committed") {
     CHECK(SteadyTime(reading(10), at(5), second).now() == at(10));
     SteadyTime time(reading(10 - 3600), at(5), second);
