@@ -50,6 +50,14 @@ std::string common_head(const Plan& plan, const std::string& scheduler) {
            clock_table(plan);
 }
 
+std::string text_list(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts) {
+        list += (list.empty() ? "" : ", ") + toml_string(text);
+    }
+    return "[" + list + "]";
+}
+
 }  // namespace
 
 std::string toml_string(const std::string& text) {
@@ -85,6 +93,7 @@ std::string parent_config(const Plan& plan, const std::vector<std::string>& queu
     for (const Partition& partition : plan.partitions) {
         text += "\n[[partition]]\nname = " + toml_string(partition.name) +
                 "\nscheduler = " + toml_string(partition.scheduler) + "\n";
+        text += partition.overflow.empty() ? "" : "overflow = " + text_list(partition.overflow) + "\n";
         text += plan.nodes == 1 ? "cores = " + std::to_string(partition.cores()) + "\n"
                                 : "nodes = " + std::to_string(partition.nodes) +
                                       "\ncores-per-node = " + std::to_string(partition.cores_per_node) + "\n";

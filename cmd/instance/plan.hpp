@@ -18,6 +18,7 @@ struct Partition {
     std::string scheduler;  ///< module: "sched-weir-fcfs", "sched-weir-easy"
     std::int64_t nodes = 1;
     std::int64_t cores_per_node = 1;
+    std::vector<std::string> overflow = {};  ///< queues whose jobs it runs behind its own
     std::int64_t cores() const { return nodes * cores_per_node; }
 };
 

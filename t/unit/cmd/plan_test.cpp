@@ -16,6 +16,7 @@ Plan sample_plan() {
     plan.nodes = 4;
     plan.cores_per_node = 8;
     plan.partitions = {{"debug", "sched-weir-fcfs", 1, 8}, {"batch", "sched-weir-easy", 3, 8}};
+    plan.partitions[0].overflow = {"batch"};
     plan.default_queue = "batch";
     plan.scale = 100;
     plan.origin = 1e9;
@@ -66,6 +67,7 @@ queue = "batch"
 [[partition]]
 name = "debug"
 scheduler = "sched-weir-fcfs"
+overflow = ["batch"]
 nodes = 1
 cores-per-node = 8
 
