@@ -6,7 +6,7 @@ test_description='weir demo: 500 jobs through a parent and two partitions, its o
 use_weir
 
 test_expect_success 'a demo of 500 jobs holds its checks and exits 0' '
-	weir demo --jobs 500 --seconds $((20 * SANITIZER_TIME)) --dir "$(pwd)/demo" >out && cat out &&
+	{ weir demo --jobs 500 --seconds $((20 * SANITIZER_TIME)) --dir "$(pwd)/demo" >out; code=$?; cat out; test $code = 0; } &&
 	grep "500 submitted, 500 ended at the parent, 500 ran in the children" out
 '
 test_expect_success 'the report names every account with entitlement, delivery, ratio, wait and slowdown' '
@@ -16,7 +16,7 @@ test_expect_success 'the report names every account with entitlement, delivery, 
 	done
 '
 test_expect_success 'the files tell the same' '
-	json_is demo/report.json weir.demo/1 && test $(field demo/report.json "d[\"holds\"] and len(d[\"checks\"])") = 4 &&
+	json_is demo/report.json weir.demo/1 && test $(field demo/report.json "d[\"holds\"] and len(d[\"checks\"])") = 7 &&
 	test $(wc -l <demo/jobs.csv) = 501 && test -s demo/shares.toml && test -s demo/parent.toml && test -s demo/state/jobs.journal
 '
 test_expect_success 'the last line says where the page is; it has the pictures of this run' '
@@ -46,8 +46,22 @@ test_expect_success 'the charge in the report is what the CSV adds up to, to the
 	assert total == said, (total, said)
 	EOF
 '
+test_expect_success 'order, limits and overflow: each of these checks had something to compare, and limits held jobs back' '
+	python3 - <<-EOF &&
+	import json, re
+	details = {c["name"]: c["detail"] for c in json.load(open("demo/report.json"))["checks"]}
+	def figures(words, pattern):
+	    return [int(n.replace(" ", "")) for n in re.search(pattern, next(d for n, d in details.items() if words in n)).groups()]
+	assert figures("no job passes", r"^([\d ]+) pairs")[0] > 0, details
+	cores, jobs = figures("limits hold", r"^chem at most (\d+) of 80 cores and alice at most (\d+) of 10 running jobs$")
+	assert 0 < cores <= 80 and 0 < jobs <= 10, details
+	assert figures("lent", r"^(\d+) ran in the partition of another queue")[0] > 0, details
+	EOF
+	grep -q "\"name\":\"priority\",\"context\":{\"priority\":0}" demo/state/jobs.journal
+'
 # The largest job alone is a seventh of all that is delivered while jobs come, so the same account gets some per cent more or
-# less of the machine in another run. What part of its demand an account gets differs by far more.
+# less of the machine in another run. What part of its demand an account gets differs by far more. The limit
+# of chem, half of the machine, is far above its share.
 test_expect_success 'fair shares decide: chem asks for more than its share, and gets less of it than physics, which asks for less' '
 	python3 - <<-EOF
 	import json

@@ -174,7 +174,7 @@ Exit run_demo_in(Context& context, const Workload& workload, const DemoFolder& f
         return instance_page(
             demo_facts(findings, driver.fullest(), half_life_s(to_seconds(workload.jobs.back().submit))));
     };
-    auto findings = done ? findings_of(workload, *session, signals, 10s) : Result<Findings>(done.error());
+    auto findings = done ? findings_of(workload, *session, signals, plan.scale, 10s) : Result<Findings>(done.error());
     if (findings && context.args.has("keep")) {
         findings->report.facts.real = monotonic_now() - begin;
         findings->report.facts.scale = scale;

@@ -2,6 +2,8 @@
 // Owns: folding journal events into job records. Timestamps become whole microseconds, as they were posted.
 #include "cmd/demo/records.hpp"
 
+#include <algorithm>
+
 #include "cmd/common/reader.hpp"
 #include "libfairshare/base/json/r.hpp"
 #include "libsched/json/jobspec.hpp"
@@ -24,6 +26,12 @@ void take_event(const json_t* event, JournalJob& job) {
     if (name == "submit") {
         job.submit = at;
         job.userid = static_cast<std::uint32_t>(integer_at(context, "userid"));
+    } else if (name == "priority") {
+        job.priorities.push_back({at, integer_at(context, "priority")});
+    } else if (name == "weir.route") {
+        job.hand_downs.push_back(at);
+    } else if (name == "clean") {
+        job.clean = at;
     } else if (name == "alloc") {
         job.alloc = job.free = at;
     } else if (name == "start") {
@@ -86,6 +94,9 @@ std::vector<JobRecord> join(const Journal& parent, const std::map<std::string, J
         record.queue = job.queue;
         record.result = job.result;
         record.submit = job.submit;
+        record.recorded = job.alloc;
+        record.priorities = job.priorities;
+        record.moves = job.hand_downs;
         record.requested = job.requested;
     }
     for (const auto& [partition, journal] : children) {
@@ -96,6 +107,7 @@ std::vector<JobRecord> join(const Journal& parent, const std::map<std::string, J
             }
             if (!job.has_started) {  // the parent gave the cores to a job of higher priority before this one started
                 record->second.recalled_core_us += job.cores * (job.free - job.alloc).count();
+                record->second.moves.push_back(job.clean);
                 continue;
             }
             // A job that ran in two places would count twice in the ledger: keep the second as a record of its own.
@@ -114,6 +126,7 @@ std::vector<JobRecord> join(const Journal& parent, const std::map<std::string, J
     }
     std::vector<JobRecord> list;
     for (auto& [id, record] : records) {
+        std::sort(record.moves.begin(), record.moves.end());
         list.push_back(std::move(record));
     }
     return list;

@@ -21,6 +21,9 @@ struct JournalJob {
     bool has_started = false;
     Instant submit{}, alloc{}, free{};
     Duration requested{};
+    std::vector<PriorityStep> priorities;
+    std::vector<Instant> hand_downs;
+    Instant clean{};
 };
 
 class Journal {

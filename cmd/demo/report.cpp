@@ -7,14 +7,6 @@
 namespace weir::cmd {
 namespace {
 
-std::string association(const JobRecord& job) {
-    return job.account + "/@" + job.user;
-}
-
-bool is_at_or_below(const std::string& path, const std::string& node) {
-    return path.compare(0, node.size(), node) == 0 && (path.size() == node.size() || path[node.size()] == '/');
-}
-
 template <typename T>
 T lower_median(std::vector<T> values) {
     if (values.empty()) {
@@ -30,6 +22,14 @@ double part(std::int64_t of, std::int64_t whole) {
 }
 
 }  // namespace
+
+std::string association(const JobRecord& job) {
+    return job.account + "/@" + job.user;
+}
+
+bool is_at_or_below(const std::string& path, const std::string& node) {
+    return path.compare(0, node.size(), node) == 0 && (path.size() == node.size() || path[node.size()] == '/');
+}
 
 double bounded_slowdown(const JobRecord& job) {
     const double wait = to_seconds(job.alloc - job.submit);

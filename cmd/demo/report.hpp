@@ -11,6 +11,12 @@
 
 namespace weir::cmd {
 
+/// A priority at the parent, until the next one.
+struct PriorityStep {
+    Instant at{};
+    std::int64_t priority = 0;
+};
+
 /// One job as its child instance ran it. Times are scaled ones.
 struct JobRecord {
     std::uint64_t id = 0;        ///< at the parent
@@ -19,7 +25,10 @@ struct JobRecord {
     std::int64_t cores = 0;
     std::int64_t recalled_core_us = 0;  ///< charged for allocations that were released before a start
     Instant submit{}, alloc{}, free{};
+    Instant recorded{};  ///< the allocation, at the parent
     Duration requested{};
+    std::vector<PriorityStep> priorities = {};  ///< in order of time
+    std::vector<Instant> moves = {};  ///< in order of time: it was given to a child, or a child had returned it
     bool has_run() const { return free > alloc; }
 };
 
@@ -46,6 +55,9 @@ struct Window {
     Instant begin{}, end{};
 };
 
+/// The path of the node that is charged: "physics/lattice/@alice".
+std::string association(const JobRecord& job);
+bool is_at_or_below(const std::string& path, const std::string& node);
 /// max(1, (wait + run) / max(run, 10 s)).
 double bounded_slowdown(const JobRecord& job);
 /// Core-microseconds of a job inside a window; the whole job with no window.

@@ -8,6 +8,7 @@
 #include "cmd/common/reader.hpp"
 #include "cmd/common/share_view.hpp"
 #include "cmd/demo/records.hpp"
+#include "cmd/demo/schedule_checks.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -102,7 +103,20 @@ RunFacts facts_of(const Workload& workload, const std::vector<JobRecord>& jobs, 
     return facts;
 }
 
-Findings findings_from(const Workload& workload, const Testimony& testimony) {
+void check_schedule(const Workload& workload, double scale, Findings& findings) {
+    std::vector<Check>& checks = findings.report.checks;
+    const Slack slack = slack_of(findings.jobs, scale);
+    checks.push_back(check_order(findings.jobs, slack));
+    if (const auto limits = limits_of(workload.share_tree); !limits.empty()) {
+        checks.push_back(check_limits(limits, findings.jobs));
+    }
+    if (std::any_of(workload.partitions.begin(), workload.partitions.end(),
+                    [](const Partition& partition) { return !partition.overflow.empty(); })) {
+        checks.push_back(check_overflow(workload.partitions, findings.jobs, slack));
+    }
+}
+
+Findings findings_from(const Workload& workload, const Testimony& testimony, double scale) {
     std::map<std::uint32_t, std::string> names;
     for (const auto& [name, id] : workload.users) {
         names[id] = name;
@@ -121,12 +135,14 @@ Findings findings_from(const Workload& workload, const Testimony& testimony) {
         check_complete(static_cast<std::int64_t>(workload.jobs.size()), testimony.ended, findings.jobs),
         check_entitlements(tree), check_charges(testimony.ledger.charges, findings.jobs),
         check_children(testimony.ledger.charges, testimony.views)};
+    check_schedule(workload, scale, findings);
     return findings;
 }
 
 }  // namespace
 
-Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, Duration patience) {
+Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, double scale,
+                             Duration patience) {
     const Duration deadline = monotonic_now() + patience;
     Duration pause = 20ms;
     while (true) {
@@ -134,7 +150,7 @@ Result<Findings> findings_of(const Workload& workload, Session& session, Signals
         if (!testimony) {
             return testimony.error();
         }
-        Findings findings = findings_from(workload, *testimony);
+        Findings findings = findings_from(workload, *testimony, scale);
         if (findings.report.holds() || monotonic_now() >= deadline) {
             return findings;
         }

@@ -14,6 +14,8 @@ struct Findings {
 };
 
 /// Repeats until the last reports have arrived at the parent (all checks pass) or `patience` of real time is over.
-Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, Duration patience);
+/// `scale`: of the clock.
+Result<Findings> findings_of(const Workload& workload, Session& session, Signals& signals, double scale,
+                             Duration patience);
 
 }  // namespace weir::cmd

@@ -16,11 +16,11 @@ constexpr const char* share_tree_text =
     R"(# The demo's share tree: a line a node, users with an at sign. Try: weir share apply --dry-run shares.toml
 "physics"                = 50    # half of the machine
 "physics/lattice"        = 3
-"physics/lattice/@alice" = 2
+"physics/lattice/@alice" = { shares = 2, running_jobs_max = 10 }
 "physics/lattice/@erin"  = 1
 "physics/astro"          = 2
 "physics/astro/@bob"     = 1
-"chem"                   = 30
+"chem"                   = { shares = 30, cores_max = 80 }    # half of the machine, over both partitions
 "chem/@carol"            = 1
 "chem/@dave"             = 2
 "bio"                    = 20
@@ -98,7 +98,8 @@ Result<Workload> generated_workload(std::uint64_t seed, std::int64_t count) {
     workload.share_tree = share_tree_text;
     workload.nodes = 40;
     workload.cores_per_node = 4;
-    workload.partitions = {{"debug", "sched-weir-fcfs", 4, 4}, {"batch", "sched-weir-easy", 36, 4}};
+    workload.partitions = {{"debug", "sched-weir-fcfs", 8, 4, {"batch"}},
+                           {"batch", "sched-weir-easy", 32, 4, {"debug"}}};
     for (std::size_t u = 0; u < demands.size(); ++u) {
         workload.users[demands[u].user] = static_cast<std::uint32_t>(5001 + u);
     }

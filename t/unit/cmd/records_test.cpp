@@ -20,7 +20,9 @@ const std::string R8 =
 
 TEST_CASE("records: a parent's job and the child's are one record") {
     Journal parent, child;
-    feed(parent, R"({"id":7,"events":[{"timestamp":100.5,"name":"submit","context":{"userid":5001}}],
+    feed(parent, R"({"id":7,"events":[{"timestamp":100.5,"name":"submit","context":{"userid":5001}},
+        {"timestamp":101.5,"name":"priority","context":{"priority":0}},{"timestamp":102,"name":"priority","context":{"priority":77}},
+        {"timestamp":103,"name":"weir.route"},{"timestamp":106,"name":"weir.route"},{"timestamp":110.25,"name":"alloc"}],
         "jobspec":{"attributes":{"system":{"bank":"chem","queue":"batch","duration":60.0}}}})");
     feed(parent, R"({"id":9,"events":[{"timestamp":100.0,"name":"submit","context":{"userid":0}}]})");
     feed(child, R"({"id":70,"events":[{"timestamp":101,"name":"submit","context":{"userid":0}}],
@@ -33,7 +35,8 @@ TEST_CASE("records: a parent's job and the child's are one record") {
         R"({"id":70,"events":[{"timestamp":120.0,"name":"finish","context":{"status":0}}, {"timestamp":120.25,"name":"free"}]})");
     std::map<std::string, Journal> children;
     children["batch"] = child;
-    feed(children["debug"], R"({"id":60,"events":[{"timestamp":105,"name":"alloc"},{"timestamp":105.5,"name":"free"}],
+    feed(children["debug"], R"({"id":60,"events":[{"timestamp":105,"name":"alloc"},{"timestamp":105.5,"name":"free"},
+        {"timestamp":105.75,"name":"clean"}],
         "jobspec":{"attributes":{"system":{"weir":{"jobid":7,"userid":5001}}}},"R":)" +
                                 R8 + "}");  // recalled
     const auto records = join(parent, children, {{5001, "carol"}});
@@ -41,6 +44,12 @@ TEST_CASE("records: a parent's job and the child's are one record") {
     CHECK(records[0].user == "carol");
     CHECK(records[0].cores == 8);
     CHECK(records[0].partition == "batch");
+    REQUIRE(records[0].priorities.size() == 2);
+    CHECK(records[0].priorities[1].at == instant_from_seconds(102));
+    CHECK(records[0].priorities[1].priority == 77);
+    CHECK(records[0].moves ==
+          std::vector<Instant>{instant_from_seconds(103), instant_from_seconds(105.75), instant_from_seconds(106)});
+    CHECK(records[0].recorded == instant_from_seconds(110.25));
     CHECK(records[0].recalled_core_us == 8 * 500'000);
     CHECK(core_us(records[0]) == 8 * (10'249'999 + 500'000));
 }
