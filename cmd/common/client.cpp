@@ -17,11 +17,6 @@
 namespace weir::cmd {
 namespace {
 
-struct DestroyFuture {
-    void operator()(flux_future_t* f) const { flux_future_destroy(f); }
-};
-using Future = std::unique_ptr<flux_future_t, DestroyFuture>;
-
 /// This process's user.
 constexpr flux_msg_cred nobody{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
 
@@ -168,9 +163,12 @@ Error Client::failure(const std::string& topic, int errnum, const std::string& t
     return Error{static_cast<std::errc>(errnum), text};
 }
 
-Result<Json> Client::call(const std::string& topic, const Json& payload, double timeout_s) {
+Client::Future Client::request(const std::string& topic, const Json& payload) {
     const std::string text = payload ? payload.dump() : std::string();
-    const Future future(flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, 0));
+    return Future(flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, 0));
+}
+
+Result<Json> Client::answer_of(const Future& future, const std::string& topic, double timeout_s) {
     if (!future) {
         return failure(topic, errno, flux_strerror(errno));
     }
@@ -183,11 +181,23 @@ Result<Json> Client::call(const std::string& topic, const Json& payload, double 
     return answer == nullptr ? Result<Json>(Json()) : Json::parse(answer);
 }
 
-Result<Json> Client::call_as(std::uint32_t userid, const std::string& topic, const Json& payload) {
-    *sender_ = {userid, FLUX_ROLE_OWNER};
-    auto answer = call(topic, payload);
+Result<Json> Client::call(const std::string& topic, const Json& payload, double timeout_s) {
+    return answer_of(request(topic, payload), topic, timeout_s);
+}
+
+std::vector<Result<Json>> Client::call_each_as(const std::string& topic,
+                                               const std::vector<std::pair<std::uint32_t, Json>>& requests) {
+    std::vector<Future> futures;
+    for (const auto& [userid, payload] : requests) {
+        *sender_ = {userid, FLUX_ROLE_OWNER};
+        futures.push_back(request(topic, payload));
+    }
     *sender_ = nobody;
-    return answer;
+    std::vector<Result<Json>> answers;
+    for (const Future& future : futures) {
+        answers.push_back(answer_of(future, topic, 60));
+    }
+    return answers;
 }
 
 Result<Json> Client::call_for(std::optional<std::uint32_t> guest, const std::string& topic, const Json& payload) {

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
@@ -34,8 +36,11 @@ class Client {
     /// A request and its answer (an empty Json for an answer without payload). Errors carry the peer's errno and text;
     /// a service that nobody registered is ENOSYS with the module to load. `timeout_s` counts real seconds.
     Result<Json> call(const std::string& topic, const Json& payload = {}, double timeout_s = 60);
-    /// The same in the name of another user (RFC 12: the instance owner's pass-through); EPERM for everybody else.
-    Result<Json> call_as(std::uint32_t userid, const std::string& topic, const Json& payload);
+    /// One request for each user and payload, in that user's name (RFC 12: the instance owner's pass-through; EPERM for
+    /// everybody else; FLUX_USERID_UNKNOWN: this process's). All are sent before the first answer is awaited. Answers
+    /// in that order.
+    std::vector<Result<Json>> call_each_as(const std::string& topic,
+                                           const std::vector<std::pair<std::uint32_t, Json>>& requests);
     /// The same as if this guest asked: he is told what the instance lets him see. Nobody: as call().
     Result<Json> call_for(std::optional<std::uint32_t> guest, const std::string& topic, const Json& payload);
     /// A streaming request: `take` sees each answer until the stream ends (ENODATA) or it returns false.
@@ -56,7 +61,13 @@ class Client {
     struct Close {
         void operator()(flux_t* h) const { flux_close(h); }
     };
+    struct Destroy {
+        void operator()(flux_future_t* f) const { flux_future_destroy(f); }
+    };
+    using Future = std::unique_ptr<flux_future_t, Destroy>;
     Error failure(const std::string& topic, int errnum, const std::string& text) const;
+    Future request(const std::string& topic, const Json& payload);
+    Result<Json> answer_of(const Future& future, const std::string& topic, double timeout_s);
     Client() = default;
 
     std::string uri_;

@@ -44,23 +44,42 @@ Result<std::string> jobspec_text(const Submission& submission) {
     return document.dump();
 }
 
-}  // namespace
-
-Result<std::uint64_t> submit(Client& client, const Submission& submission) {
-    const std::uint32_t userid = submission.userid.value_or(getuid());
+Result<Json> request_of(const Submission& submission) {
     const auto jobspec = jobspec_text(submission);
     if (!jobspec) {
         return jobspec.error();
     }
     Json payload = Json::object();
-    payload.set("J", sign_none(*jobspec, userid));
+    payload.set("J", sign_none(*jobspec, submission.userid.value_or(getuid())));
     payload.set("urgency", submission.urgency).set("flags", 0);
-    auto answer = submission.userid ? client.call_as(userid, "job-ingest.submit", payload)
-                                    : client.call("job-ingest.submit", payload);
-    if (!answer) {
-        return answer.error();
+    return payload;
+}
+
+}  // namespace
+
+Result<std::uint64_t> submit(Client& client, const Submission& submission) {
+    return submit_all(client, {submission}).front();
+}
+
+std::vector<Result<std::uint64_t>> submit_all(Client& client, const std::vector<Submission>& submissions) {
+    std::vector<Result<std::uint64_t>> results;
+    std::vector<std::pair<std::uint32_t, Json>> requests;
+    std::vector<std::size_t> asked;  // their places in the results
+    for (const Submission& submission : submissions) {
+        auto payload = request_of(submission);
+        results.emplace_back(payload ? Result<std::uint64_t>(0) : Result<std::uint64_t>(payload.error()));
+        if (payload) {
+            asked.push_back(results.size() - 1);
+            requests.emplace_back(submission.userid.value_or(FLUX_USERID_UNKNOWN), std::move(*payload));
+        }
     }
-    return static_cast<std::uint64_t>(integer_at(answer->get(), "id"));
+    const auto answers = client.call_each_as("job-ingest.submit", requests);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto& answer = answers[i];
+        results[asked[i]] = answer ? Result<std::uint64_t>(static_cast<std::uint64_t>(integer_at(answer->get(), "id")))
+                                   : Result<std::uint64_t>(answer.error());
+    }
+    return results;
 }
 
 Result<Ending> wait_for_end(Client& client, std::uint64_t id) {

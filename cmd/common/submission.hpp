@@ -23,6 +23,10 @@ struct Submission {
 /// The job's id. Errors: the instance's sentence (unknown queue, account, user; more than it has).
 Result<std::uint64_t> submit(Client& client, const Submission& submission);
 
+/// Hands all of them over before it waits for the first answer, so that the instance writes them to disk together. One
+/// result each, in that order.
+std::vector<Result<std::uint64_t>> submit_all(Client& client, const std::vector<Submission>& submissions);
+
 struct Ending {
     int status = 0;    ///< as wait(2) gives it; -1 when the job never ran
     std::string note;  ///< the note of an exception, or "exit code 3"

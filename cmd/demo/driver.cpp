@@ -97,14 +97,14 @@ Instant Driver::last_submit() const {
 }
 
 Status Driver::submit_due() {
-    while (next_ < workload_.jobs.size()) {
-        const DemoJob& job = workload_.jobs[next_];
-        if (begin_ + to_seconds(job.submit) > now()) {
-            break;
-        }
-        auto id = submit(session_.client(), submission_of(job, workload_.users.at(job.user)));
+    const double at = now();
+    std::vector<Submission> due;
+    for (std::size_t i = next_; i < workload_.jobs.size() && begin_ + to_seconds(workload_.jobs[i].submit) <= at; ++i) {
+        due.push_back(submission_of(workload_.jobs[i], workload_.users.at(workload_.jobs[i].user)));
+    }
+    for (const auto& id : submit_all(session_.client(), due)) {
         if (!id) {
-            return Error{id.error().code, "job " + std::to_string(next_ + 1) + " of " + job.user +
+            return Error{id.error().code, "job " + std::to_string(next_ + 1) + " of " + workload_.jobs[next_].user +
                                               " was refused: " + id.error().message};
         }
         ++next_;

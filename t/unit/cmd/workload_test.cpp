@@ -50,13 +50,15 @@ TEST_CASE("workload: the generated one has what the demo promises") {
 TEST_CASE("workload: everybody asks for what the demand table says, within a large job or two") {
     const auto workload = generated_workload(1, 600);
     REQUIRE(workload.has_value());
-    double all = 0, chem = 0;
+    double all = 0, chem = 0, physics = 0;
     for (const DemoJob& job : workload->jobs) {
         const double work = static_cast<double>(job.cores) * to_seconds(job.run);
         all += work;
         chem += job.account == "chem" ? work : 0;
+        physics += job.account.find("physics/") == 0 ? work : 0;
     }
     CHECK(std::fabs(chem / all - 0.38) < 0.05);
+    CHECK(std::fabs(physics / all - 0.42) < 0.05);
 }
 
 TEST_CASE("workload: asked for more than there is while jobs come") {
