@@ -243,7 +243,7 @@ class OrderSweep {
     void compare(const JobRecord& started, const JobRecord& waits) {
         if (had_precedence(started, waits, started.alloc)) {
             pairs_ += 1;
-        } else if (had_precedence(waits, started, started.alloc)) {
+        } else if (started.partition == started.queue && had_precedence(waits, started, started.alloc)) {
             pairs_ += 1;
             if (const Duration on = waits.alloc - started.alloc;
                 on > patience_with(waits, started.alloc) && passed_.empty()) {
@@ -255,7 +255,7 @@ class OrderSweep {
         const bool moves = std::any_of(job.moves.begin(), job.moves.end(), [&](Instant move) {
             return move >= at - slack_.moment() && move <= at + slack_.moment();
         });
-        return moves ? slack_.while_it_moves() : slack_.moment();
+        return moves ? slack_.while_it_moves() : Duration{};
     }
     bool had_precedence(const JobRecord& job, const JobRecord& other, Instant at) const {
         return job.cores <= other.cores && job.requested <= other.requested &&

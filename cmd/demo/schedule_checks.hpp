@@ -23,8 +23,9 @@ std::vector<NodeLimit> limits_of(const std::string& share_tree);
 struct Slack {
     Duration second{};          ///< a real second
     Duration slowest_report{};  ///< the longest time from an allocation in a child to its record at the parent
-    /// In which a new priority surely reaches the children: a real second and twice the slowest report.
-    Duration moment() const { return second + 2 * slowest_report; }
+    /// In which a new priority surely reaches the children: twice the demo's update interval and twice the slowest
+    /// report.
+    Duration moment() const { return second / 2 + 2 * slowest_report; }
     /// In which a job that a child returns surely starts elsewhere, even if it is returned again: each time it is taken
     /// back, handed down, submitted, allocated and reported.
     Duration while_it_moves() const { return 3 * second + 8 * slowest_report; }
@@ -37,10 +38,11 @@ Check check_limits(const std::vector<NodeLimit>& limits, const std::vector<JobRe
 /// No admitted job waits for longer than `while_it_moves` beside cores that a partition lends to its queue: as many as
 /// it requests are free there, and no admitted job of the partition's own queue waits.
 Check check_overflow(const std::vector<Partition>& partitions, const std::vector<JobRecord>& jobs, const Slack& slack);
-/// No job starts before another one of its queue that had the higher priority for a `moment`, requests at most as many
-/// cores for at most as long, and waits on for more than another moment, or for more than `while_it_moves` if it moved
-/// within a moment of that start. Equal priorities do not count.
-/// O(n log n + sum of the queue's lengths at all starts).
+/// No job starts in the partition of its queue before another one of the queue that had the higher priority for a
+/// `moment`, requests at most as many cores for at most as long. If that one moved within a moment of the start, it may
+/// start `while_it_moves` later. Equal priorities do not count. Nor do jobs that are lent cores: these go to jobs
+/// without room at home, and a job that has room there may wait two seconds for a reservation before it moves. O(n log
+/// n + sum of the queue's lengths at all starts).
 Check check_order(const std::vector<JobRecord>& jobs, const Slack& slack);
 
 }  // namespace weir::cmd
