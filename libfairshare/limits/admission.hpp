@@ -115,11 +115,11 @@ class Admission {
     std::set<Id> fresh_;                               ///< pending, and not compared since they came or changed
     std::set<Id> kept_;                                ///< of these: those of keep_admitted()
     std::set<Id> recalled_;
-    Waiters by_count_;                                 ///< held back by a limit of jobs, nodes or cores
-    Waiters by_usage_;                                 ///< held back by a limit of usage or charges
-    std::map<NodeId, std::set<Id>> soft_;              ///< held back by a soft limit, by payer
-    std::set<NodeId> freed_;                           ///< nodes whose counts fell since the last admit()
-    std::vector<Id> touched_;                          ///< whose state changed since the last admit()
+    Waiters by_count_;                     ///< held back by a limit of jobs, nodes or cores
+    Waiters by_usage_;                     ///< held back by a limit of usage or charges
+    std::map<NodeId, std::set<Id>> soft_;  ///< held back by a soft limit, by payer
+    std::set<NodeId> freed_;               ///< nodes whose counts fell since the last admit()
+    std::vector<Id> touched_;              ///< whose state changed since the last admit()
     std::vector<Id> changed_;
     std::uint64_t looks_ = 0;
     LimitCounts counts_;
