@@ -32,6 +32,14 @@ constexpr double answer_s = 2;
 /// Longer than a broker gives its own modules.
 constexpr Duration broker_patience = 40s;
 
+/// What a killed broker leaves, and the folder if nothing else is in it. Its process has ended.
+void remove_rundir(const std::string& folder) {
+    std::error_code ignored;
+    for (const char* name : {"/local-0", "/broker.pid", ""}) {
+        std::filesystem::remove(folder + name, ignored);
+    }
+}
+
 }  // namespace
 
 Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
@@ -208,13 +216,13 @@ void Session::stop(Signals& signals) {
     if (process_ != nullptr) {
         process_->stop(signals, is_impatient() ? Duration{} : broker_patience);
     }
-    std::error_code ignored;
-    for (const std::string& folder : rundirs_) {
-        std::filesystem::remove(folder + "/local-0", ignored);
-        std::filesystem::remove(folder, ignored);  // only if empty
+    for (const Partition& planned : plan_.partitions) {  // one that comes up may have told nobody yet
+        rundirs_.insert(plan_.rundir + "/" + planned.name);
     }
-    std::filesystem::remove(plan_.rundir + "/local-0", ignored);
-    std::filesystem::remove(plan_.rundir, ignored);
+    for (const std::string& folder : rundirs_) {
+        remove_rundir(folder);
+    }
+    remove_rundir(plan_.rundir);
 }
 
 }  // namespace weir::cmd
