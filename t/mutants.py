@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """The mutants that tests claim to kill: mutants.py [--list] [--preset NAME] [TEXT...]
 
-A comment above a TEST_CASE names one, each on a line:
+A comment above a TEST_CASE names one, each on a line, which may be wrapped:
 
     // Mutant: FILE: OLD => NEW
 
@@ -51,6 +51,13 @@ def tracked(pattern=""):
     return [path for path in listed.splitlines() if os.path.isfile(os.path.join(ROOT, path))]
 
 
+def parts_of(path, number, line):
+    parts = re.fullmatch(r"// Mutant: ([^:]+): (.+?) => ?(.*)", line)
+    if not parts:
+        sys.exit(f"{path}:{number}: must be `// Mutant: FILE: OLD => NEW`")
+    return parts.groups()
+
+
 def named():
     """All mutants. Error: a line that is none, or that stands above no test case."""
     found = []
@@ -59,15 +66,14 @@ def named():
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 if line.startswith("// Mutant:"):
-                    parts = re.fullmatch(r"// Mutant: ([^:]+): (.+?) => ?(.*)\n", line)
-                    if not parts:
-                        sys.exit(f"{path}:{number}: must be `// Mutant: FILE: OLD => NEW`")
-                    waiting.append(parts.groups())
+                    waiting.append((number, line.strip()))
+                elif waiting and line.startswith("// "):  # clang-format has wrapped the line
+                    waiting[-1] = (waiting[-1][0], waiting[-1][1] + line[2:].rstrip())
                 elif case := re.match(r'TEST_CASE\("([^"]+)"', line):
-                    found += [Mutant(path, case[1], *parts) for parts in waiting]
+                    found += [Mutant(path, case[1], *parts_of(path, *one)) for one in waiting]
                     waiting = []
         if waiting:
-            sys.exit(f"{path}: {waiting[0][0]}: no TEST_CASE follows this mutant")
+            sys.exit(f"{path}:{waiting[0][0]}: no TEST_CASE follows this mutant")
     return found
 
 
