@@ -23,9 +23,9 @@ std::vector<NodeLimit> limits_of(const std::string& share_tree);
 struct Slack {
     Duration second{};          ///< a real second
     Duration slowest_report{};  ///< the longest time from an allocation in a child to its record at the parent
-    /// In which a new priority surely reaches the children: twice the demo's update interval and twice the slowest
-    /// report.
-    Duration moment() const { return second / 2 + 2 * slowest_report; }
+    /// In which a new priority surely reaches the children, also where the disk is slow: four of the demo's update
+    /// intervals, and of the slowest reports.
+    Duration moment() const { return 2 * second + 4 * slowest_report; }
     /// In which a job that a child returns surely starts elsewhere, even if it is returned again: each time it is taken
     /// back, handed down, submitted, allocated and reported.
     Duration while_it_moves() const { return 3 * second + 8 * slowest_report; }
