@@ -95,6 +95,10 @@ fi
 as_guest() {
 	chmod 711 run && HOME=/ setpriv --reuid=65534 --clear-groups weir "$@"
 }
+test_expect_success GUEST 'another user whom the directory keeps out is told so, not that there is no instance: exit code 4' '
+	chmod 700 run && test_expect_code 4 env HOME=/ setpriv --reuid=65534 --clear-groups weir jobs 2>err &&
+	grep "refuses you: it belongs to another user" err
+'
 test_expect_success GUEST 'another user may look, but changes neither jobs nor shares of others: exit code 4' '
 	as_guest jobs && as_guest share show && as_guest prio explain $(cat carol) &&
 	test_expect_code 4 as_guest nice $(cat carol) 5 2>err && grep "your own jobs only" err &&

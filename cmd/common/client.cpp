@@ -119,7 +119,7 @@ Result<Client> Client::open(const std::string& given, double answer_s) {
         }
     }
     // A missing socket is final: waiting for it is for programs that have just started a broker.
-    if (access(path.c_str(), F_OK) != 0) {
+    if (access(path.c_str(), F_OK) != 0 && errno != EACCES) {  // in another user's directory it cannot be seen
         return no_instance(path, "no such socket");
     }
     auto connector = broker::connect_local(path, std::nullopt, answer_s);
