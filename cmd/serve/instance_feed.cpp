@@ -209,7 +209,8 @@ std::string InstanceFeed::pictures_for(Viewer& viewer, Part& part) const {
         viewer.past = part.past;
         events += part.past;
     }
-    return events;
+    const LoadPast& load = seen_by(viewer.userid) ? guests_load_ : load_;
+    return events + load.event(std::exchange(viewer.load, load.end()));
 }
 
 /// Another answer: everybody begins anew, with the part that he may see now.
@@ -222,8 +223,14 @@ void InstanceFeed::take_privacy(bool is_private) {
     parts_.clear();
     for (auto& entry : viewers_) {
         Viewer& viewer = entry.second;
-        viewer = {viewer.userid, viewer.user, viewer.opened, {}, "", viewer.place, viewer.trouble, false};
+        viewer = {viewer.userid, viewer.user, viewer.opened, {}, "", viewer.place, viewer.trouble, 0, false};
     }
+}
+
+void InstanceFeed::take_load(const InstanceReading& reading) {
+    const auto& boxes = reading.boxes;
+    load_.take(reading.now, boxes ? std::optional(load_of(*boxes)) : std::nullopt);
+    guests_load_.take(reading.now, boxes ? std::optional(load_of(visible_box(*boxes))) : std::nullopt);
 }
 
 void InstanceFeed::take(const Result<InstanceReading>& reading) {
@@ -231,6 +238,7 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
     if (reading) {
         take_privacy(reading->is_private);
         is_known_ = true;
+        take_load(*reading);
         last_.top = reading->top ? reading->top : last_.top;
         last_.tree = reading->tree ? reading->tree : last_.tree;
         last_.queue = reading->queue ? reading->queue : last_.queue;

@@ -14,6 +14,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/serve/http_server.hpp"
 #include "cmd/serve/instance_reader.hpp"
+#include "cmd/serve/load_past.hpp"
 #include "cmd/serve/tree_events.hpp"
 #include "cmd/serve/tree_levels.hpp"
 #include "cmd/serve/worker.hpp"
@@ -71,11 +72,13 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
         std::string past;                         ///< as the viewer has it
         std::string place;                        ///< the same
         std::string trouble;                      ///< the same
+        std::uint64_t load = 0;                   ///< he has the points before this one
         bool has_tree = false;
     };
 
     void take(const Result<InstanceReading>& reading);
     void take_privacy(bool is_private);
+    void take_load(const InstanceReading& reading);
     /// Whose part this user sees; nobody's: all of it.
     std::optional<uid_t> seen_by(uid_t user) const;
     /// A guest does not look into the instances of a private one.
@@ -110,6 +113,7 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     bool is_known_ = false;                       ///< whether the instance is private
     InstanceReading last_;                        ///< each part as it was told last, of guests those who view
     std::map<std::optional<uid_t>, Part> parts_;  ///< those that somebody views
+    LoadPast load_, guests_load_;                 ///< of the boxes as all see them, as guests of a private instance do
     std::string trouble_;                         ///< why the instance does not answer; empty: it does
 };
 

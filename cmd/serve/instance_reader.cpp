@@ -267,6 +267,7 @@ Result<InstanceReading> InstanceReader::read(const Viewing& viewing) {
         client_.reset();
         return done.error();
     }
+    reading.now = steady_s() + instance_offset_s_;
     reading.has_more = is_any_due(viewing, steady_s());
     return reading;
 }

@@ -59,6 +59,7 @@ struct GuestPart {
 
 /// What the instance answered at one moment. Parts that were not due are missing.
 struct InstanceReading {
+    double now = 0;                ///< of the instance
     bool has_more = false;         ///< another question is due at once
     std::optional<ShareView> top;  ///< the first levels, before the tree
     std::optional<ShareView> tree;
