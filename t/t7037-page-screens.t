@@ -26,8 +26,9 @@ def screen(page, name):
     page.screenshot(os.environ["SCREENS"] + "/" + name + "-small.png", 0.1)
 def shown(browser):
     page = browser.page(url)
-    page.until("['forgetting', 'queue', 'instances', 'waits'].every(id => document.getElementById(id)) && document.querySelectorAll('.spacer [role=row]').length === 9 && document.querySelector('.head .past').textContent")
+    page.until("['forgetting', 'queue', 'instances', 'waits'].every(id => document.getElementById(id)) && document.querySelectorAll('.spacer [role=row]').length === 9 && document.querySelector('.head .past').textContent && document.querySelector('.load canvas')")
     page.run("document.querySelector('.state').textContent = 'Live'")  # it has the clock
+    page.run("document.querySelector('.load canvas').style.visibility = 'hidden'")  # it has the time, too
     return page
 EOF
 # looks_as NAME: as the picture that is stored; UPDATE_SCREENS=1 stores it anew

@@ -7,6 +7,9 @@ import { gzipSync } from "node:zlib";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
+/// Their licence asks that it goes with each copy.
+const licences = ["svelte/LICENSE.md", "uplot/LICENSE"].map((file) => readFileSync(join("node_modules", file), "utf8").trim());
+
 const compressed = {
   name: "compressed",
   closeBundle() {
@@ -20,6 +23,7 @@ const compressed = {
 
 export default defineConfig({
   plugins: [svelte(), compressed],
+  esbuild: { legalComments: "inline" },
   build: {
     outDir: process.env.WEIR_PAGE_BUILT ?? "built",
     emptyOutDir: true,
@@ -27,6 +31,6 @@ export default defineConfig({
     modulePreload: false,
     cssCodeSplit: false,
     assetsInlineLimit: 0,
-    rollupOptions: { output: { entryFileNames: "page.js", assetFileNames: "page.[ext]" } },
+    rollupOptions: { output: { banner: "/*! Has parts of svelte and uplot.\n" + licences.join("\n\n") + "\n*/", entryFileNames: "page.js", assetFileNames: "page.[ext]" } },
   },
 });
