@@ -107,6 +107,140 @@ test_expect_success 'a job that starts is seen within two seconds, without a rel
 	EOF
 	python3 live.py
 '
+test_expect_success 'the load of the last hour: cores in use and waiting jobs are those of weir tree --json within two seconds; keys and the mouse read it' '
+	cat >load.py <<-\EOF &&
+	import jobctl
+	from looking import *
+	def figures():
+	    top = json.loads(weir("tree", "--json"))
+	    in_use = lambda one: one["cores_busy"] - sum(child["cores"] - in_use(child) for child in one["children"])
+	    return in_use(top), top["cores"], top["jobs"]["pending"]
+	with Browser() as browser:
+	    page = browser.page(url)
+	    page.until(ready + " && document.querySelector(\x27.load canvas\x27)")
+	    read = lambda: (lambda d: tuple(int(d[k]) for k in ("busy", "cores", "waiting")))(rows(page, ".load-words")[0])
+	    at = lambda: float(rows(page, ".load-words")[0]["at"])
+	    def shown(busy, waiting):
+	        page.until(f"(d => d.busy === \x27{busy}\x27 && d.waiting === \x27{waiting}\x27)(document.querySelector(\x27.load-words\x27).dataset)")
+	        same(read(), figures())
+	    shown(0, 0)
+	    assert abs(at() - jobctl.Client(os.environ["FLUX_URI"]).rpc("job-priority.tree-get", {})["now"]) < patience_s()
+	    job = weir("submit", "--user", "erin", "-n", "6", "--simulate=1000s", "-t", "1h", "load").strip()
+	    begin = time.monotonic()
+	    shown(6, 0)
+	    took = time.monotonic() - begin
+	    print(f"seen after {took:.2f} s")
+	    assert took < patience_s(), took
+	    behind = weir("submit", "--user", "erin", "-n", "4", "--simulate=1000s", "-t", "1h", "behind").strip()
+	    shown(6, 1)
+	    words = "document.querySelector(\x27.load-words\x27).textContent"
+	    same(page.run(words), "Now: 6 of 8 cores in use, 1 job waiting.")
+	    page.run("document.querySelector(\x27.load\x27).focus()")
+	    page.press("ArrowLeft")
+	    page.until(words + ".startsWith(\x27At \x27)")
+	    same(read(), (6, 8, 1))
+	    last = at()
+	    page.press("ArrowLeft")
+	    page.until(f"Number(document.querySelector(\x27.load-words\x27).dataset.at) < {last}")
+	    same(read(), (6, 8, 0))
+	    same(page.run("document.querySelector(\x27.load\x27).ariaValueText"), page.run(words))
+	    assert page.run("document.querySelector(\x27.load .u-cursor-x\x27).getBoundingClientRect().x > document.querySelector(\x27.load .u-over\x27).getBoundingClientRect().x")
+	    page.press("Home")
+	    page.until("document.querySelector(\x27.load-words\x27).dataset.busy === \x270\x27")
+	    first = at()
+	    page.press("ArrowRight")
+	    page.until(f"Number(document.querySelector(\x27.load-words\x27).dataset.at) > {first}")
+	    page.press("End")
+	    page.until(words + ".startsWith(\x27Now\x27)")
+	    box = page.run("(r => [r.x, r.y, r.width, r.height])(document.querySelector(\x27.load .u-over\x27).getBoundingClientRect())")
+	    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 2, y=box[1] + 20)
+	    page.until(words + ".endsWith(\x27not known.\x27)")
+	    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + box[2] - 1, y=box[1] + 20)
+	    page.until(words + ".includes(\x276 of 8 cores in use, 1 job\x27)")
+	    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+	    page.until(words + ".startsWith(\x27Now\x27)")
+	    inked = """((canvas, name) => {
+	        const style = getComputedStyle(document.documentElement).getPropertyValue(name), wanted = [1, 3, 5].map(i => parseInt(style.slice(i, i + 2), 16));
+	        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+	        copy.drawImage(canvas, 0, 0);
+	        const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+	        let count = 0;
+	        for (let i = 0; i < pixels.length; i += 4) count += wanted.every((level, c) => Math.abs(pixels[i + c] - level) < 9) && pixels[i + 3] > 200;
+	        return count; })(document.querySelector(".load canvas"), "%s")"""
+	    for scheme in ("light", "dark"):
+	        page.look(1100, 900, scheme)
+	        for name in ("--c0", "--c1", "--fg"):
+	            page.until(inked % name + " > 8")
+	    page.look(390, 844)
+	    page.until("document.querySelector(\x27.load canvas\x27).clientWidth < 380")
+	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.look(1100, 900)
+	    page.until("document.querySelector(\x27.load canvas\x27).clientWidth > 1000")
+	    screen(page, "load")
+	    weir("cancel", job, behind)
+	    shown(0, 0)
+	    same(page.console, [])
+	EOF
+	python3 load.py
+'
+test_expect_success 'an hour of load that the test makes up: a value is drawn until the next, and nothing where nobody knows it' '
+	cat >gap.py <<-\EOF &&
+	import http.server, threading
+	from looking import *
+	import serve_client as client
+	now = 1764100000.5
+	points = [[now - 3000, 4, 16, 0], [now - 1800, None, None, None], [now - 900, 12, 16, 3]]
+	done = threading.Event()
+	class Handler(http.server.BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        self.send_response(200)
+	        if self.path.startswith("/api/events"):
+	            self.send_header("Content-Type", "text/event-stream")
+	            self.end_headers()
+	            for name, data in [("hello", {"user": "alice", "viewer": 1, "may_edit": False}), ("load", {"now": now, "whole": True, "points": points})]:
+	                self.wfile.write(f"event: {name}\ndata: {json.dumps(data)}\n\n".encode())
+	            done.wait()
+	            return
+	        headers, body = client.get(url, self.path)[1:]
+	        for name, value in headers:
+	            if name.lower() in ("content-type", "content-security-policy"):
+	                self.send_header(name, value)
+	        self.end_headers()
+	        self.wfile.write(body)
+	    def log_message(self, *ignored): pass
+	server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+	server.daemon_threads = True
+	threading.Thread(target=server.serve_forever, daemon=True).start()
+	height = """(part => {
+	    const canvas = document.querySelector(".load canvas"), plot = document.querySelector(".load .u-over").getBoundingClientRect();
+	    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+	    copy.drawImage(canvas, 0, 0);
+	    const pixels = copy.getImageData(Math.round(plot.x - canvas.getBoundingClientRect().x + plot.width * part), 0, 1, canvas.height).data;
+	    let count = 0;
+	    for (let i = 0; i < pixels.length; i += 4) count += pixels[i + 3] > 60 && pixels[i + 2] > pixels[i] + 60;
+	    return count / plot.height; })"""
+	with Browser() as browser:
+	    page = browser.page(f"http://127.0.0.1:{server.server_port}/#x")
+	    page.until("document.querySelector(\x27.load canvas\x27) && " + height + "(0.9) > 0.5")
+	    drawn = {minutes: round(page.run(height + f"({1 - minutes / 60})") * 16 * 1.06) for minutes in (55, 45, 33, 28, 18, 12, 2)}
+	    same(drawn, {55: 0, 45: 4, 33: 4, 28: 0, 18: 0, 12: 12, 2: 12})
+	    page.run("document.querySelector(\x27.load\x27).focus()")
+	    told = []
+	    for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "PageDown"):
+	        before = page.run("document.querySelector(\x27.load-words\x27).dataset.at")
+	        page.press(key)
+	        page.until(f"document.querySelector(\x27.load-words\x27).dataset.at !== \x27{before}\x27")
+	        told.append((round(now - float(rows(page, ".load-words")[0]["at"])), page.run("document.querySelector(\x27.load-words\x27).textContent").split(": ")[1]))
+	    same(told, [(900, "12 of 16 cores in use, 3 jobs waiting."), (1800, "not known."), (3000, "4 of 16 cores in use, 0 jobs waiting."), (2700, "4 of 16 cores in use, 0 jobs waiting.")])
+	    at = page.run("(r => r.x + r.width)(document.querySelector(\x27.load .u-cursor-x\x27).getBoundingClientRect())")
+	    plot = page.run("(r => [r.x, r.width])(document.querySelector(\x27.load .u-over\x27).getBoundingClientRect())")
+	    assert abs((at - plot[0]) / plot[1] - 0.25) < 0.02, (at, plot)
+	    screen(page, "load-gap")
+	    same(page.console, [])
+	done.set()
+	EOF
+	python3 gap.py
+'
 test_expect_success 'the queue is that of weir prio list --json, in its order' '
 	weir submit --user carol -n 6 --simulate=1000s -t 1h fill >fill &&
 	for u in alice bob carol; do weir submit --user $u -n 6 --simulate=10s -t 30m wait-$u || return 1; done &&

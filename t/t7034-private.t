@@ -161,6 +161,19 @@ test_expect_success 'a user gets his associations with what is above them; the r
 	        assert job.encode() in got, (job, got)
 	EOF
 '
+test_expect_success 'his load of the last hour is that of the boxes that he sees' '
+	python3 - <<-\EOF
+	from seeing import *
+	for user in ("alice", "nobody", ""):
+	    got = stream(user, "event: tree", "data-instance=", "event: load")
+	    load = json.loads(re.findall(rb"event: load\ndata: (.*)\n", got)[-1])
+	    drawn = json.loads(re.findall(rb"event: pictures\ndata: (.*data-instance=.*)\n", got)[-1])["instances"]
+	    boxes = {name: tuple(map(int, rest)) for name, *rest in re.findall("data-instance=\"([^\"]*)\" data-cores=\"(\\d+)\" data-busy=\"(\\d+)\" data-waiting=\"(\\d+)\"", drawn)}
+	    cores, busy, waiting = boxes.pop("top")
+	    same((user, load["points"][-1][1:]), (user, [busy - sum(c - b for c, b, w in boxes.values()), cores, waiting]))
+	    same({len(point) for point in load["points"]}, {4})
+	EOF
+'
 test_expect_success 'what changes is sent by the same rule' '
 	python3 - <<-\EOF
 	import subprocess
