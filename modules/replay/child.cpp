@@ -45,7 +45,6 @@ void Child::submit(const route::Order& order) {
     copy.key = {static_cast<std::uint32_t>(order.priority), job.submit, JobId{order.id.value}};
     pool_.submit(copy.key, job);
     WEIR_CHECK(copies_.emplace(order.id.value, copy).second);
-    by_local_.emplace(copy.local.value, order.id);
     link_.submit_done(order.id, copy.local);
     wants_pass_ = true;
 }
@@ -70,12 +69,11 @@ void Child::prioritize(const std::vector<route::GivenPriority>& priorities) {
 }
 
 void Child::perform(const route::LocalOp& op) {
-    const auto known = by_local_.find(op.job.value);
-    if (known == by_local_.end()) {  // it ended
+    const route::JobId id = link_.parent_of(op.job);
+    const auto found = copies_.find(id.value);
+    if (found == copies_.end() || found->second.local != op.job) {  // it ended
         return;
     }
-    const route::JobId id = known->second;
-    const auto found = copies_.find(id.value);
     if (op.kind == route::LocalOp::Kind::go) {
         journal(found->second, JournalEvent::Kind::start);
         started_.push_back(id);
@@ -83,7 +81,6 @@ void Child::perform(const route::LocalOp& op) {
     }
     WEIR_CHECK(op.kind == route::LocalOp::Kind::raise);  // nobody changes an urgency
     const Copy copy = found->second;
-    by_local_.erase(copy.local.value);
     copies_.erase(found);
     if (copy.allocated == never) {
         pool_.withdraw(copy.key);
@@ -110,7 +107,6 @@ bool Child::pass(Instant now) {
 void Child::end(route::JobId id) {
     const auto found = copies_.find(id.value);
     const Copy copy = found->second;
-    by_local_.erase(copy.local.value);
     copies_.erase(found);
     pool_.give_back(copy.key.id, job_of_(id), copy.allocated);
     journal(copy, JournalEvent::Kind::finish);

@@ -55,7 +55,6 @@ class Child {
     route::ChildLink link_;
     SimPool<SimCores> pool_;
     std::unordered_map<std::uint64_t, Copy> copies_;  ///< by the parent's id
-    std::unordered_map<std::uint64_t, route::JobId> by_local_;
     std::uint64_t last_local_ = 0;
     std::vector<SimPool<SimCores>::Change> changes_;
     std::vector<route::JobId> started_;

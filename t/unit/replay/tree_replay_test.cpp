@@ -197,7 +197,7 @@ TEST_CASE("tree: every job that a partition can hold runs once, on cores that ar
     });
 }
 
-// Mutant: modules/replay/child.cpp: const route::JobId id = known->second; => const auto id = link_.parent_of(op.job);
+// Mutant: modules/job-route/copy_ids.hpp: known->second == copy.second) { => true) {
 TEST_CASE("tree: a copy is let begin however often its job was recalled before") {
     using route::Order;
     const SimJob one = job(1, 0, 10, 4);
