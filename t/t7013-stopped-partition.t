@@ -69,4 +69,21 @@ test_expect_success 'one that ends while weir reload asks the others: they have 
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '
+# One that hangs is waited for 5 s: one after the other, four would take 20 s. Prometheus waits 10 s for all metrics.
+test_expect_success 'four that are stopped at once cost one wait together' '
+	rm -rf run state && for p in a b c d; do printf "[[partition]]\nname = \"$p\"\ncores = 1\n" || return 1; done >four.toml &&
+	start_weir --cores 4 --config four.toml && kill -STOP $(for p in a b c d; do broker_of $p; done) &&
+	timeout 15 weir metrics >out && test $(grep -c "^weir_partition_up{partition=\"[abcd]\"} 0" out) = 4 &&
+	timeout 15 weir tree >out && test $(grep -c "does not answer" out) = 4
+'
+test_expect_success 'four that ask the page for metrics meanwhile cost one wait together, too' '
+	start_serve page --port 0 && for i in 1 2 3 4; do
+		timeout 15 python3 "$SERVE_CLIENT" "$(serve_url page)" get /metrics >got.$i & eval "asks$i=$!"
+	done && wait $asks1 && wait $asks2 && wait $asks3 && wait $asks4 &&
+	for i in 1 2 3 4; do grep "^weir_partition_up{partition=\"d\"} 0" got.$i || return 1; done && stop_serve page
+'
+test_expect_success 'they go on, and are asked again' '
+	kill -CONT $(for p in a b c d; do broker_of $p; done) && weir tree >out && test_expect_code 1 grep "does not answer" out &&
+	stop_weir && test -z "$(leftovers)"
+'
 test_done

@@ -31,7 +31,7 @@ test_expect_success 'an instance in which jobs have run' '
 		id=$(weir submit --json --user $u -n 2 --simulate=0.2s x | python3 -c "import json, sys; print(json.load(sys.stdin)[\"id\"])") &&
 		FLUX_URI=$URI wait_event $id clean || return 1
 	done &&
-	weir submit --user alice -n 6 --simulate=1h long && for i in 1 2; do weir submit --user bob -n 6 --simulate=1h wait || return 1; done &&
+	weir submit --user alice -n 6 -t 2h --simulate=1h long >long && for i in 1 2; do weir submit --user bob -n 6 --simulate=1h wait || return 1; done &&
 	FLUX_URI=$URI wait_until job-priority.metrics "{\"depth\":1}" ".passes.count > 1 and ([.nodes[].running_cores] | add) == 6"
 '
 test_expect_success 'the reference parser accepts it, and every family has a help text' '
@@ -85,8 +85,16 @@ test_expect_success 'waits are counted once a start; passes, pushes and commits 
 	    by = {s.name.rsplit("_", 1)[1]: s.value for s in families("m")[name].samples}
 	    assert by["count"] >= 1 and 0 < by["sum"] < 60, (name, by)
 	same(values("m", "weir_priority_plugin_up"), {(): 1})
-	errors = {s.name.rsplit("_", 1)[1]: s.value for s in families("m")["weir_sched_estimate_error_seconds"].samples}
-	assert set(errors) == {"sum", "count"} and errors["sum"] >= 0, errors
+	EOF
+'
+test_expect_success 'the error of estimated starts is that of each partition' '
+	weir cancel $(cat long) && FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 wait_until sched.stats-get "{}" ".estimates.count == 1" >stats &&
+	weir metrics >m && "$READER" - <<-\EOF
+	from reading import *
+	errors = {(s.labels["partition"], s.name.rsplit("_", 1)[1]): s.value for s in families("m")["weir_sched_estimate_error_seconds"].samples}
+	same(set(errors), {(p, kind) for p in ("", "batch", "debug") for kind in ("sum", "count")})
+	same((errors["", "count"], errors["batch", "count"]), (0, 1))
+	same(errors["batch", "sum"], load("stats")["estimates"]["total_s"])
 	EOF
 '
 test_expect_success 'a file is replaced as a whole; a wrong depth is refused' '

@@ -3,6 +3,9 @@
 #include "cmd/common/instances.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <system_error>
 
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/jobs.hpp"
@@ -15,6 +18,33 @@ namespace weir::cmd {
 namespace {
 
 constexpr int depth_max = 16;
+
+/// Child instances are asked side by side: those that hang cost one wait together. So many threads serve the whole
+/// tree; where they are in use, a child is asked on the thread of its parent.
+class Threads {
+  public:
+    /// `task` has run when the future is ready; at once, if there is no thread.
+    template <typename Task>
+    std::future<void> run(Task task) {
+        if (free_.fetch_sub(1) > 0) {
+            try {
+                return std::async(std::launch::async, [this, task] {
+                    task();
+                    ++free_;
+                });
+            } catch (const std::system_error&) {  // the system gives no thread
+            }
+        }
+        ++free_;
+        task();
+        std::promise<void> done;
+        done.set_value();
+        return done.get_future();
+    }
+
+  private:
+    std::atomic<int> free_ = 32;
+};
 
 /// Of one that is not down and serves nothing.
 std::string stand_by_text(const PartitionState& state) {
@@ -44,7 +74,22 @@ Instance child_to_come(const PartitionState& state) {
     return child;
 }
 
-void ask_instance(Client& client, Instance& instance, int depth) {
+void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads);
+
+void ask_children(const std::vector<ChildEntry>& entries, std::vector<Instance>& children, int depth,
+                  Threads& threads) {
+    children.resize(entries.size());
+    std::vector<std::future<void>> asked;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        asked.push_back(threads.run(
+            [&entry = entries[i], &child = children[i], depth, &threads] { ask_child(entry, child, depth, threads); }));
+    }
+    for (const std::future<void>& one : asked) {
+        one.wait();
+    }
+}
+
+void ask_instance(Client& client, Instance& instance, int depth, Threads& threads) {
     instance.uri = client.uri();
     instance.version = client.attribute("version").value_or("");
     instance.level =
@@ -59,6 +104,11 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         instance.cores_busy = cores_of_r(json_object_get(answer->get(), "allocated"));
     }
     instance.jobs = job_counts(client);
+    if (auto answer = client.call("sched.stats-get", Json::object(), child_answer_s)) {
+        if (const json_t* told = json_object_get(answer->get(), "estimates")) {
+            instance.estimates = EstimateErrors{integer_at(told, "count"), number_at(told, "total_s")};
+        }
+    }
     std::vector<PolicyState> policies;
     if (auto answer = client.call("job-priority.weights")) {
         instance.policy = policy_state(json_object_get(answer->get(), "in_force"));
@@ -68,37 +118,39 @@ void ask_instance(Client& client, Instance& instance, int depth) {
         return;
     }
     std::vector<PartitionState> states = partition_states(client);
-    const std::vector<ChildEntry> entries = children_of(client);
+    std::vector<ChildEntry> entries = children_of(client);
     std::erase_if(states,
                   [&entries](const PartitionState& state) {  // one that died is listed, one that is lost is not
                       return std::any_of(entries.begin(), entries.end(), [&state](const ChildEntry& entry) {
                           return entry.name == state.name && (entry.state == "attached" || !state.is_down);
                       });
                   });
-    for (const ChildEntry& entry : entries) {
-        const auto is_it = [&](const PartitionState& state) { return entry.name == state.name; };
-        if (std::any_of(states.begin(), states.end(), is_it)) {
-            continue;  // listed below
-        }
-        Instance child;
-        child.uri = entry.uri;
-        if (auto below = Client::open(entry.uri, child_answer_s)) {
-            ask_instance(*below, child, depth + 1);
-        } else {
-            child.problem = below.error().message.substr(0, below.error().message.find('\n'));
-        }
+    std::erase_if(entries, [&states](const ChildEntry& entry) {  // listed by its state
+        return std::any_of(states.begin(), states.end(),
+                           [&entry](const PartitionState& state) { return entry.name == state.name; });
+    });
+    ask_children(entries, instance.children, depth + 1, threads);
+    for (Instance& child : instance.children) {
         for (const PolicyState& told : policies) {  // of an instance that refuses this user
-            child.policy = told.jobid == entry.jobid && child.policy.settings.empty() ? told : child.policy;
+            child.policy = told.jobid == child.jobid && child.policy.settings.empty() ? told : child.policy;
         }
-        child.jobid = entry.jobid;
-        child.lost_since = entry.lost_since;
-        child.serves = entry.serves;
-        child.name = entry.name;
-        instance.children.push_back(std::move(child));
     }
     for (const PartitionState& state : states) {
         instance.children.push_back(child_to_come(state));
     }
+}
+
+void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads) {
+    if (auto client = Client::open(entry.uri, child_answer_s)) {
+        ask_instance(*client, child, depth, threads);
+    } else {
+        child.problem = client.error().message.substr(0, client.error().message.find('\n'));
+    }
+    child.uri = entry.uri;
+    child.jobid = entry.jobid;
+    child.lost_since = entry.lost_since;
+    child.serves = entry.serves;
+    child.name = entry.name;
 }
 
 }  // namespace
@@ -250,7 +302,8 @@ std::set<std::uint64_t> partition_jobs(Client& client) {
 
 Instance instance_tree(Client& client) {
     Instance instance;
-    ask_instance(client, instance, 0);
+    Threads threads;
+    ask_instance(client, instance, 0, threads);
     return instance;
 }
 

@@ -87,6 +87,12 @@ std::vector<PolicyState> policies_below(const json_t* in_force);
 /// "3/1a2b3c4d", with "own" or "refused" behind it where a child does not follow its parent.
 std::string policy_text(const PolicyState& policy, bool is_child);
 
+/// Of jobs at the head of a queue that started after their start had been estimated.
+struct EstimateErrors {
+    std::int64_t count = 0;
+    double total_s = 0;  ///< from the first estimate to the start, early or late
+};
+
 struct Instance {
     std::string uri;
     std::string version;
@@ -97,6 +103,7 @@ struct Instance {
     std::vector<std::string> modules;
     std::int64_t cores = 0, cores_busy = 0;
     JobCounts jobs;
+    std::optional<EstimateErrors> estimates;  ///< of its own scheduler; Flux's has none
     double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
     std::string problem;    ///< why the rest is missing: it did not answer
     std::optional<PartitionState> down;

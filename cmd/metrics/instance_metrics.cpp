@@ -14,7 +14,7 @@ namespace {
 
 /// What the modules answer; empty where one does not.
 struct Answers {
-    Json metrics, stats, jobs, route, sched;
+    Json metrics, stats, jobs, route;
     bool is_refused_jobs = false;  ///< a guest in a private instance
 };
 
@@ -27,8 +27,7 @@ Answers ask(Client& client, const Json& depth) {
     Answers answers{answer_of(client, "job-priority.metrics", depth),
                     answer_of(client, "job-priority.stats-get"),
                     {},
-                    answer_of(client, "job-route.stats-get"),
-                    answer_of(client, "sched.stats-get")};
+                    answer_of(client, "job-route.stats-get")};
     auto jobs = client.call("job-list.job-stats", Json::object(), child_answer_s);
     answers.is_refused_jobs = !jobs && jobs.error().code == std::errc::operation_not_permitted;
     answers.jobs = jobs ? std::move(*jobs) : Json();
@@ -124,10 +123,26 @@ void add_jobs(OpenMetrics& out, const json_t* stats) {
     }
 }
 
+std::string name_of(const Instance& child) {
+    return child.name.empty() ? "job " + std::to_string(child.jobid) : child.name;
+}
+
+void add_estimates(OpenMetrics& out, const Instance& top) {
+    out.summary(
+        "weir_sched_estimate_error_seconds", "seconds",
+        "From a head job's first estimated start to its start, early or late, in a partition; partition \"\" is "
+        "this instance.");
+    if (top.estimates) {
+        out.sum_and_count(top.estimates->total_s, top.estimates->count, {{"partition", ""}});
+    }
+    for (const Instance& child : top.children) {
+        if (child.estimates) {
+            out.sum_and_count(child.estimates->total_s, child.estimates->count, {{"partition", name_of(child)}});
+        }
+    }
+}
+
 void add_partitions(OpenMetrics& out, const Instance& top) {
-    const auto name_of = [](const Instance& child) {
-        return child.name.empty() ? "job " + std::to_string(child.jobid) : child.name;
-    };
     out.gauge("weir_partition_up", "", "1: the instance that serves the partition answers and is attached.");
     for (const Instance& child : top.children) {
         out.sample(child.problem.empty() && child.lost_since == 0 ? 1 : 0, {{"partition", name_of(child)}});
@@ -159,18 +174,15 @@ std::string instance_metrics(Client& client, const MetricsOptions& options) {
         add_shares(out, answers.metrics.get());
         add_work(out, answers.metrics.get(), answers.stats.get());
     }
-    if (json_object_get(answers.sched.get(), "estimates") != nullptr) {  // not of Flux's own scheduler
-        add_timing(out, answers.sched.get(), "estimates", "weir_sched_estimate_error_seconds",
-                   "From a head job's first estimated start to its start, early or late.");
-    }
     if (answers.jobs) {
         add_jobs(out, answers.jobs.get());
     }
+    Instance top = instance_tree(client);
+    if (options.is_private) {  // one without a name is a user's own
+        std::erase_if(top.children, [](const Instance& child) { return child.name.empty(); });
+    }
+    add_estimates(out, top);
     if (answers.route) {
-        Instance top = instance_tree(client);
-        if (options.is_private) {  // one without a name is a user's own
-            std::erase_if(top.children, [](const Instance& child) { return child.name.empty(); });
-        }
         add_partitions(out, top);
     }
     return out.str();

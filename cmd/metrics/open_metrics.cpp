@@ -67,9 +67,9 @@ void OpenMetrics::sample(double value, const Labels& labels) {
     }
 }
 
-void OpenMetrics::sum_and_count(double sum, std::int64_t count) {
-    line("_count", {}, static_cast<double>(count));
-    line("_sum", {}, sum);
+void OpenMetrics::sum_and_count(double sum, std::int64_t count, const Labels& labels) {
+    line("_count", labels, static_cast<double>(count));
+    line("_sum", labels, sum);
 }
 
 void OpenMetrics::buckets(const std::vector<double>& bounds, const std::vector<std::int64_t>& counts, double sum) {

@@ -22,7 +22,7 @@ class OpenMetrics {
     /// Of the family announced last. A value that is no number is left out.
     void sample(double value, const Labels& labels = {});
     /// Of a summary.
-    void sum_and_count(double sum, std::int64_t count);
+    void sum_and_count(double sum, std::int64_t count, const Labels& labels = {});
     /// Of a histogram: `counts` between `bounds`, one more for what is above the last one.
     void buckets(const std::vector<double>& bounds, const std::vector<std::int64_t>& counts, double sum);
 

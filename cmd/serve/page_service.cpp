@@ -17,6 +17,7 @@ constexpr std::uint64_t turn_ms = 1000;
 constexpr std::size_t page_file_bytes_max = 4 << 20;
 /// Questions that wait for the instance; further ones are refused.
 constexpr std::size_t questions_max = 64;
+constexpr const char* too_many = "too many questions wait; try again later";
 /// Instances inside this one that somebody looks at, at one time, and levels.
 constexpr std::size_t inside_max = 16, depth_max = 16;
 
@@ -168,13 +169,31 @@ std::optional<std::string> PageService::guest_name(uid_t asker) const {
     return asker == options_.access.server ? std::nullopt : std::optional(users_.name(asker));
 }
 
+/// Partitions that hang make a reading slow. Scrapes that come meanwhile must not queue up behind it.
 void PageService::tell_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
+    const std::pair key(way, guest_name(asker).has_value());
+    if (const auto reading = metrics_askers_.find(key); reading != metrics_askers_.end()) {
+        reading->second.push_back(id);
+        return;
+    }
     const auto feed = feed_at(way);
-    answer_later(id, feed->worker(), [feed, is_guest = guest_name(asker).has_value()]() -> Result<HttpAnswer> {
-        const auto text = feed->reader().metrics(is_guest);
-        return text ? Result<HttpAnswer>(
-                          HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
-                    : text.error();
+    if (feed->worker().pending() >= questions_max) {
+        answer_text(id, 503, too_many);
+        return;
+    }
+    metrics_askers_[key] = {id};
+    feed->worker().post([this, feed, key] {
+        const auto text = feed->reader().metrics(key.second);
+        const auto told = std::make_shared<Result<HttpAnswer>>(
+            text ? Result<HttpAnswer>(
+                       HttpAnswer::of(200, *text, "application/openmetrics-text; version=1.0.0; charset=utf-8"))
+                 : text.error());
+        return [this, key, told] {
+            const auto askers = metrics_askers_.extract(key);
+            for (const HttpServer::Id waiting : askers.mapped()) {
+                answer(waiting, *told);
+            }
+        };
     });
 }
 
@@ -242,19 +261,21 @@ void PageService::change_shares(HttpServer::Id id, const HttpRequest& request, u
 
 void PageService::answer_later(HttpServer::Id id, Worker& worker, std::function<Result<HttpAnswer>()> question) {
     if (worker.pending() >= questions_max) {
-        answer_text(id, 503, "too many questions wait; try again later");
+        answer_text(id, 503, too_many);
         return;
     }
     worker.post([this, id, question = std::move(question)] {
-        auto answer = std::make_shared<Result<HttpAnswer>>(question());
-        return [this, id, answer] {
-            if (*answer) {
-                server_->answer(id, **answer);
-            } else {
-                answer_text(id, status_of(answer->error()), answer->error().message);
-            }
-        };
+        const auto told = std::make_shared<Result<HttpAnswer>>(question());
+        return [this, id, told] { answer(id, *told); };
     });
+}
+
+void PageService::answer(HttpServer::Id id, const Result<HttpAnswer>& told) {
+    if (told) {
+        server_->answer(id, *told);
+    } else {
+        answer_text(id, status_of(told.error()), told.error().message);
+    }
 }
 
 /// A viewer says what he has open: the rows come as events, in the order of all others.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cmd/serve/access.hpp"
@@ -59,6 +60,7 @@ class PageService {
     void compare_jobs(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker);
     void change_shares(HttpServer::Id id, const HttpRequest& request, uid_t asker);
     void answer_later(HttpServer::Id id, Worker& worker, std::function<Result<HttpAnswer>()> question);
+    void answer(HttpServer::Id id, const Result<HttpAnswer>& told);
     void answer_text(HttpServer::Id id, int status, const std::string& sentence);
     void begin_viewing(HttpServer::Id id, const Way& way, uid_t user);
     void open_rows(HttpServer::Id id, const HttpRequest& request, uid_t asker);
@@ -73,6 +75,8 @@ class PageService {
     uv_timer_t timer_{};
     std::map<Way, std::shared_ptr<InstanceFeed>> feeds_;  ///< the top's, and those that somebody views
     std::map<HttpServer::Id, Way> viewed_;                ///< by the stream of the viewer
+    /// Who asked for metrics while they are read, by instance and whether he is a guest: one reading answers all.
+    std::map<std::pair<Way, bool>, std::vector<HttpServer::Id>> metrics_askers_;
 };
 
 }  // namespace weir::cmd
