@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "libsched/priority/first_instant.hpp"
 
@@ -60,8 +61,8 @@ class Search {
         is_first_ = !is_first_;
         found_.list.push_back({t, is_first_});
     }
-    /// `to` + 1: there is none in (from, to].
-    static Instant next_step(const Course& course, Instant from, Instant to) {
+    /// Nullopt: there is none in (from, to]; `to` may be the end of time.
+    static std::optional<Instant> next_step(const Course& course, Instant from, Instant to) {
         const double now = compared(course, from);
         const auto stepped = [&](Instant t) { return compared(course, t) != now; };
         for (Duration reach = tick; reach < (to - from) / 2; reach *= 2) {
@@ -69,7 +70,7 @@ class Search {
                 return first_in(from, from + reach, stepped);
             }
         }
-        return stepped(to) ? first_in(from, to, stepped) : to + tick;
+        return stepped(to) ? std::optional(first_in(from, to, stepped)) : std::nullopt;
     }
 
     /// REQUIRES: each number and the lead are monotonic in (from, to]. Returns the instant up to which it searched.
@@ -85,10 +86,11 @@ class Search {
             return from;
         }
         for (int i = 0; i < steps_tried; i++) {
-            from = std::min(next_step(first_, from, to), next_step(second_, from, to));
-            if (from > to) {
+            const std::optional<Instant> mine = next_step(first_, from, to), theirs = next_step(second_, from, to);
+            if (!mine && !theirs) {
                 return to;
             }
+            from = std::min(mine.value_or(to), theirs.value_or(to));
             if (is_changed(from)) {
                 pass(from);
                 return from;

@@ -192,6 +192,15 @@ TEST_CASE("course: the load threshold's passings are those of stepping second by
     });
 }
 
+TEST_CASE("passings: two numbers a rounding apart do not pass each other until the end of time") {
+    const Course behind = constant_course(4.6, at(0), JobId{2});
+    const Course ahead = constant_course(5, at(0), JobId{1});
+    const Passings found = passings(ahead, behind, at(60), Instant::max(), 10);
+    CHECK(found.is_first_now);
+    CHECK(found.list.empty());
+    CHECK(found.until == Instant::max());
+}
+
 // Kills: a grace period that ends at its last instant instead of after it; those of subfactors left out; sums compared
 // by their nearest whole numbers.
 TEST_CASE("course: under APS the passings are those of stepping second by second") {
