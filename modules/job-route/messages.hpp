@@ -27,7 +27,7 @@ struct ChildEvent {
         allocated,  ///< `R` is set; it waits for the order `go`
         started,
         finished,   ///< `status` is set (wait status)
-        exception,  ///< `type`, `severity`, `note` are set
+        exception,  ///< `type`, `note` are set; a `severity` other than 0 says nothing
         cleaned,    ///< inactive in the child
     };
     std::uint64_t seq = 0;  ///< counts from 1 in each session

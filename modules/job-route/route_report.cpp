@@ -196,7 +196,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
 
 /// A repeated event changes nothing: the plugin is asked once for each, and not at all when the journal already has it.
 /// A child starts a job only after `go`, which follows the record of its allocation: an earlier start or finish is a
-/// guest's lie, and on record it would keep the job in SCHED for ever.
+/// guest's lie, and on record it would keep the job in SCHED for ever. An exception that does not end the job is one
+/// too: the job may go to another child, and its own end would be taken for that exception.
 void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
@@ -283,12 +284,12 @@ void RouteTable::on_returned(Child& child, Entry& entry) {
 void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
     AskedOnce& asked = job.routed()->asked;
-    if (is_ending(job.progress) || asked.has(AskedOnce::Step::finish) || !asked.add_new(AskedOnce::Step::failure)) {
+    if (event.severity != 0 || is_ending(job.progress) || asked.has(AskedOnce::Step::finish) ||
+        !asked.add_new(AskedOnce::Step::failure)) {
         return;
     }
     TapOp& op = ask(TapOp::Kind::exception, entry);
     op.type = event.type;
-    op.severity = event.severity;
     // The scheduler's sentence is about its own instance.
     const std::string partition = event.type == "alloc" ? partition_of(job.given()->child) : std::string();
     op.note = partition.empty() ? event.note : "in the partition " + partition + ": " + event.note;

@@ -35,6 +35,20 @@ TEST_CASE("report: a start or a finish before the allocation is on record is non
     CHECK(table.take().tap.size() == 2);
 }
 
+TEST_CASE("report: an exception that does not end a job is none, so that the job's end reaches its next child") {
+    RouteTable table = with_a_job();
+    Report warning = a_report(ChildEvent::Kind::exception, 1);
+    warning.events[0].severity = 1;
+    REQUIRE(table.report(warning));
+    CHECK(table.take().tap.empty());
+    JournalEvent cancel = an_event(Kind::exception);
+    cancel.type = "cancel";
+    table.event(job, cancel);
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].second.kind == Order::Kind::cancel);
+}
+
 TEST_CASE("report: a job taken that is no longer the child's is cancelled there") {
     RouteTable table(false);
     table.synced();
