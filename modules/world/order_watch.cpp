@@ -125,17 +125,20 @@ void OrderWatch::look_at_waiting(const Place& place) {
     }
 }
 
-/// Whether this job was to be given to the partition before the one that starts.
-bool OrderWatch::is_passed(const Place& parent, const Place& partition, const Waiting& starting, const Job& job) const {
+/// Whether this job was to be given to the partition before the one that starts: it came first at each of the last
+/// looks, and does so now. A job that a limit held back until now comes before it at once.
+bool OrderWatch::is_passed(const Place& parent, const Place& partition, const Starting& starting,
+                           const Job& job) const {
     const Waiting& waiting = waiting_.at(job);
     const jm::Job* found = parent.live->manager().jobs().active(job.second);
     if (!waiting.is_here || world_.ground().now() - waiting.since < told_within || found == nullptr ||
         found->state != jm::State::sched ||
-        parent.live->route().table().find(route::JobId{job.second})->child.value != 0) {
+        parent.live->route().table().find(route::JobId{job.second})->child.value != 0 ||
+        found->priority <= starting.priority) {
         return false;
     }
     for (std::size_t i = 0; i < waiting.priorities.size(); ++i) {
-        if (waiting.priorities[i] <= starting.priorities[i]) {
+        if (waiting.priorities[i] <= starting.before[i]) {
             return false;
         }
     }
@@ -149,10 +152,12 @@ void OrderWatch::began(const Place& partition, const Submission& submission) {
         return;
     }
     const Place& parent = world_.places()[submission.at];
-    const auto starting = waiting_.find({parent.number, submission.answered_id});
-    if (starting == waiting_.end()) {
+    const auto known = waiting_.find({parent.number, submission.answered_id});
+    const jm::Job* begun = parent.live->manager().jobs().active(submission.answered_id);
+    if (known == waiting_.end() || begun == nullptr) {
         return;
     }
+    const Starting starting{begun->priority, known->second.priorities};
     for (const auto& [job, waiting] : waiting_) {
         const jm::Job* other = job.first == parent.number ? parent.live->manager().jobs().active(job.second) : nullptr;
         if (other == nullptr || job.second == submission.answered_id) {
@@ -160,7 +165,7 @@ void OrderWatch::began(const Place& partition, const Submission& submission) {
         }
         const Submission& passed = world_.submissions().at(submission_in(other->jobspec_text.redacted));
         if (passed.queue == submission.queue && passed.cores <= submission.cores && passed.limit <= submission.limit &&
-            is_passed(parent, partition, starting->second, job)) {
+            is_passed(parent, partition, starting, job)) {
             world_.ground().fail(partition.name, "job " + std::to_string(submission.answered_id) + " of " +
                                                      parent.name + " starts, and job " + std::to_string(job.second) +
                                                      ", which comes first and needs no more, waits there");

@@ -36,6 +36,11 @@ class OrderWatch {
         std::array<std::int64_t, 3> priorities{};  ///< of the last three looks, the latest first
         bool is_here = false;
     };
+    /// A job that begins.
+    struct Starting {
+        std::int64_t priority = 0;
+        std::array<std::int64_t, 3> before{};  ///< at the last three looks
+    };
     using Job = std::pair<std::size_t, std::uint64_t>;
 
     bool is_calm(const Place& place) const;
@@ -44,7 +49,7 @@ class OrderWatch {
     void look_at_computed(const Place& place);
     void look_at_waiting(const Place& place);
     void stays(const Place& place, const Key& key, const std::string& what);
-    bool is_passed(const Place& parent, const Place& partition, const Waiting& starting, const Job& job) const;
+    bool is_passed(const Place& parent, const Place& partition, const Starting& starting, const Job& job) const;
 
     World& world_;
     std::map<Key, Instant> since_;
