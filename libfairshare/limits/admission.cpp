@@ -313,7 +313,7 @@ bool Admission::is_admitted(Id id) const {
 std::vector<Admission::Id> Admission::admitted() const {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {
-        if (job.state == State::admitted || job.state == State::recalled) {
+        if (job.state == State::admitted || job.state == State::recalled || kept_.count(id) != 0) {
             ids.push_back(id);
         }
     }

@@ -53,7 +53,8 @@ class Admission {
     bool is_held_back(Id id) const;
     /// Whether it was admitted and has not started.
     bool is_admitted(Id id) const;
-    /// All admitted and recalled jobs that have not started, as far as is known.
+    /// All admitted and recalled jobs that have not started, as far as is known, with those of keep_admitted() that no
+    /// admit() has looked at yet.
     std::vector<Id> admitted() const;
     /// A limit that holds it back, with the current count; nothing if none does.
     std::optional<LimitHit> hit(Id id) const;

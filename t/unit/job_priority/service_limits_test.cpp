@@ -179,6 +179,9 @@ TEST_CASE("service: another tree leaves places to who has them as far as its lim
     s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(2) == 0);
     put_tree(*s, std::string(limited_text) + "\"chemistry\" = 1\n");
+    SECTION("one after the other, before it is computed who has room") {
+        put_tree(*s, std::string(limited_text) + "\"history\" = 1\n");
+    }
     s->pass(at(4));
     CHECK(held_back_by(*s, 1).empty());
     CHECK(!held_back_by(*s, 2).empty());

@@ -216,7 +216,8 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
     w.gate.keep_admitted(1);
     w.gate.keep_admitted(2);
     w.gate.keep_admitted(3);
-    CHECK(w.admit() == Ids{3, 2});  // hard limit 2; 1 lost its place
+    CHECK(w.gate.admitted() == Ids{1, 2, 3});  // before anybody is let in
+    CHECK(w.admit() == Ids{3, 2});             // hard limit 2; 1 lost its place
     CHECK(w.gate.is_held_back(1));
     CHECK(w.gate.admitted() == Ids{1, 2, 3});  // and may have started
     w.gate.remove(*w.tree, 2);
