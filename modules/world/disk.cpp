@@ -3,6 +3,7 @@
 #include "modules/world/disk.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace weir::world {
 namespace {
@@ -12,6 +13,11 @@ Error no_space() {
 }
 
 }  // namespace
+
+Instant StateDir::true_time_of_last(std::int64_t us) const {
+    const auto behind = ahead.lower_bound(journal.size());
+    return Instant{Duration{us}} - (behind != ahead.begin() ? std::prev(behind)->second : Duration{});
+}
 
 Status StateDir::append(std::string_view text) {
     if (is_full) {
@@ -53,6 +59,7 @@ void StateDir::lose_power(Random& random) {
 
 void StateDir::cut(std::size_t end) {
     journal.resize(end);
+    ahead.erase(ahead.lower_bound(end), ahead.end());
     for (; !changes.empty(); changes.pop_back()) {
         const Change& last = changes.back();
         if (last.end <= end) {

@@ -37,8 +37,9 @@ struct StateDir {
     priority::MemoryStore state;
     ClockMark clock;
     std::optional<ClockMark> older_clock;  ///< what a power failure left of it
-    Duration ahead{};                      ///< of true time: the last process's clock
-    std::map<std::uint64_t, Held> truth;   ///< by job
+    /// From this byte of the journal on: how far the clock of the process that wrote it was ahead of true time.
+    std::map<std::size_t, Duration> ahead;
+    std::map<std::uint64_t, Held> truth;  ///< by job
     /// What an event made of it that ends at this byte of the journal, and was before.
     struct Change {
         std::size_t end = 0;
@@ -49,6 +50,8 @@ struct StateDir {
     bool is_in_use = false;       ///< the journal's lock
     bool is_full = false;
 
+    /// The true time of the journal's last event, which is dated `us`.
+    Instant true_time_of_last(std::int64_t us) const;
     /// Appends all of it; on a full disk nothing of it, as JobStore leaves the file.
     Status append(std::string_view text);
     /// All until this byte is synced.

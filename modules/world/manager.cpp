@@ -42,7 +42,6 @@ Manager::Manager(Process& process, StateDir& disk, Facts facts, ManagerMessages 
 
 Manager::~Manager() {
     disk_.is_in_use = false;
-    disk_.ahead = clock_now() - ground().now();
     const bool is_stopped = process().stopped_until > ground().now();
     const Duration lived = ground().now() - began_;
     if (is_up_ && !is_stopped) {

@@ -39,8 +39,9 @@ void Manager::restore(jm::RestoredJobs restored) {
     const std::vector<Job*> active = jm::take_up(jobs_, restored);
     ids_ = std::make_unique<jm::IdGenerator>(jobs_.max_id(), micros(clock_now()));
     if (last_us_ > disk_.clock.seen_us) {  // the mark is older than the journal: power was lost
-        disk_.clock = {last_us_, Instant{Duration{last_us_}} - disk_.ahead};
+        disk_.clock = {last_us_, disk_.true_time_of_last(last_us_)};
     }
+    disk_.ahead[disk_.journal.size()] = clock_now() - ground().now();
     const std::int64_t seen_us = std::min(micros(clock_now()), disk_.clock.seen_us);
     standing_us_ = seen_us;
     for (Job* job : active) {
