@@ -3,7 +3,7 @@
 test_description="rank 0 of four brokers: Weir's scheduler and job-priority, drains as the annotation tells them"
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
-find_flux >/dev/null || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
+find_flux >/dev/null || { skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'; test_done; }
 PATH=$(dirname "$(find_flux)"):$PATH
 export PATH
 

@@ -4,7 +4,7 @@ test_description='a stock Flux and modules that throw: no exception reaches its 
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
 FLUX=$(find_flux) || {
-	skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'
+	skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'
 	test_done
 }
 PATH=$(dirname "$FLUX"):$PATH

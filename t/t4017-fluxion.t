@@ -3,7 +3,7 @@
 test_description="under Fluxion (flux-sched), whose build folder is in WEIR_FLUXION, jobs start in the order of Weir's priorities"
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
-find_flux >/dev/null || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
+find_flux >/dev/null || { skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'; test_done; }
 FLUXION=${WEIR_FLUXION:-/nonexistent}
 test -f "$FLUXION/qmanager/modules/sched-fluxion-qmanager.so" || {
 	skip_all='no Fluxion here: WEIR_FLUXION names no build folder of flux-sched'

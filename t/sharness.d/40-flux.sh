@@ -6,8 +6,10 @@ PRIORITY_SO=$WEIR_BUILD_DIR/lib/flux/modules/job-priority.so
 PRIORITY_TAP=$WEIR_BUILD_DIR/lib/flux/job-manager/plugins/job-priority-tap.so
 export WEIR_BUILD_DIR PRIORITY_SO PRIORITY_TAP
 
-# Prints the flux program: $WEIR_FLUX, else the one in PATH, else the customary prefix. Fails when there is none.
+# Prints the flux program: $WEIR_FLUX, else the one in PATH, else the customary prefix. Fails when there is none, and for
+# a build with sanitizers, whose modules only a program with the same sanitizers can load.
 find_flux() {
+	! grep -qs "^WEIR_SANITIZE:[A-Z]*=." "$WEIR_BUILD_DIR/CMakeCache.txt" || return 1
 	for candidate in "$WEIR_FLUX" "$(command -v flux)" /opt/flux/bin/flux; do
 		if test -x "$candidate" && env -u FLUX_URI "$candidate" version >/dev/null 2>&1; then
 			echo "$candidate"
@@ -29,7 +31,7 @@ run_under_flux() {
 		return 0
 	fi
 	STOCK_FLUX=$(find_flux) || {
-		skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'
+		skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'
 		test_done
 	}
 	export STOCK_FLUX

@@ -10,7 +10,7 @@ block() {
 
 # follow_in_flux PAGE: the page is followed in a copy of a Flux prefix, mounted in its place. Skips where that cannot be.
 follow_in_flux() {
-	FLUX=$(find_flux) || { skip_all='no stock Flux here: put flux into PATH or set WEIR_FLUX'; test_done; }
+	FLUX=$(find_flux) || { skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'; test_done; }
 	finds_modprobe_files "$FLUX" || { skip_all='this Flux is too old to load modules of Weir by itself'; test_done; }
 	unshare --mount true 2>/dev/null || { skip_all='only root may mount the copy in place of the prefix'; test_done; }
 	PREFIX=$(dirname "$(dirname "$(readlink -f "$FLUX")")")
