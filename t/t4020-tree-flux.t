@@ -5,7 +5,8 @@ test_description='weir tree in a stock Flux, whose instances publish ssh:// URIs
 
 LIB=$WEIR_BUILD_DIR/lib/flux
 WEIR=$WEIR_BUILD_DIR/bin/weir
-LC_ALL=C WEIR=$WEIR_BUILD_DIR/bin/weirWEIR=$WEIR_BUILD_DIR/bin/weir export LC_ALL
+LC_ALL=C
+export LC_ALL
 test "$(nproc)" -ge 2 || { skip_all='two children want two cores'; test_done; }
 test -x "$WEIR" || { skip_all="weir is not built in $WEIR_BUILD_DIR"; test_done; }
 unset FLUX_URI_RESOLVE_LOCAL

@@ -141,12 +141,12 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
 }
 
 void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads) {
+    child.uri = entry.uri;
     if (auto client = Client::open(entry.uri, child_answer_s)) {
-        ask_instance(*client, child, depth, threads);
+        ask_instance(*client, child, depth, threads);  // it knows the URI by which it was reached
     } else {
         child.problem = client.error().message.substr(0, client.error().message.find('\n'));
     }
-    child.uri = entry.uri;
     child.jobid = entry.jobid;
     child.lost_since = entry.lost_since;
     child.serves = entry.serves;
