@@ -41,12 +41,7 @@ TEST_CASE("report: an exception that does not end a job is none, so that the job
     warning.events[0].severity = 1;
     REQUIRE(table.report(warning));
     CHECK(table.take().tap.empty());
-    JournalEvent cancel = an_event(Kind::exception);
-    cancel.type = "cancel";
-    table.event(job, cancel);
-    const auto orders = table.take().orders;
-    REQUIRE(orders.size() == 1);
-    CHECK(orders[0].second.kind == Order::Kind::cancel);
+    end_cancels_copy(table, "cancel");
 }
 
 TEST_CASE("report: a job taken that is no longer the child's is cancelled there") {

@@ -90,4 +90,14 @@ inline void record_alloc(RouteTable& table, JobId child = host) {
     table.event(job, alloc);
 }
 
+/// The parent's journal has an exception that ends the job: the child is told to cancel its copy.
+inline void end_cancels_copy(RouteTable& table, const std::string& type) {
+    JournalEvent ended = an_event(Kind::exception);
+    ended.type = type;
+    table.event(job, ended);
+    const auto orders = table.take().orders;
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].second.kind == Order::Kind::cancel);
+}
+
 }  // namespace weir::route::test

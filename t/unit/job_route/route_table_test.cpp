@@ -457,10 +457,5 @@ TEST_CASE("an allocation that makes no sense ends the job with the reason, and i
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].kind == TapOp::Kind::exception);
     CHECK(asked[0].note == "the child instance reported invalid resources: R: no sense");
-    JournalEvent ended = an_event(Kind::exception);
-    ended.type = "route";
-    table.event(job, ended);
-    const auto orders = table.take().orders;
-    REQUIRE(orders.size() == 1);
-    CHECK(orders[0].second.kind == Order::Kind::cancel);
+    end_cancels_copy(table, "route");
 }
