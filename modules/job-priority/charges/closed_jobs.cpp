@@ -49,15 +49,16 @@ void ClosedJobs::prune(StateLog& log) {
     }
 }
 
-/// Moves the cores to the closed job, or back to its lender. The lender counts up to its own end: from there on the
-/// cores were with the job that lent them to it.
+/// Moves the cores to the closed job, or back to its lender. A lender counts up to its own end, where that is known:
+/// from there on the cores were with the job that lent them to it. A guessed end will be told, and may be later.
 void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const {
     auto [from, to, sign] = loan;
     const RunningJob& job = closed.job;
     ledgers.pay(job, sign * job.cores, sign * job.bill.rate, from, to);
     auto lender = jobs_.find({child, job.inside});
     for (std::size_t depth = 0; depth <= lenders_max && lender != jobs_.end() && from < to; ++depth) {
-        const Instant until = std::min(to, lender->second.end);
+        const bool is_end_known = lender->first.second == 0 || lender->second.is_told;
+        const Instant until = is_end_known ? std::min(to, lender->second.end) : to;
         if (from < until) {
             ledgers.pay(lender->second.job, -sign * job.cores, -sign * job.bill.rate, from, until);
             from = until;

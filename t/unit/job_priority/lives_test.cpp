@@ -118,6 +118,25 @@ TEST_CASE("lives: a guest's word changes nothing that is over") {
     CHECK(lives.alice_us() == before);
 }
 
+// Kills: a job inside a job goes on after the guessed end of both, and the cores of neither are less for it (seed 8343373
+// of the world, 1x3).
+TEST_CASE("lives: a job inside a user's job takes its cores also after the guessed end of both") {
+    for (const double end : {140., 150., 160., 180.}) {
+        TwoLives lives;
+        lives.s = ready_service();
+        begin_life(*lives.s, first_life, 100, owner);
+        lives.s->attach_child(first_life, "one", 1, at(100));
+        lives.s->report(first_life, 1, {TwoLives::record(true, 1, 110), {true, 2, "", "", 1, at(120), 1}}, at(121));
+        lives.s->apply(freed(first_life, 150));  // a parent that was killed guessed: the life went on until 190
+        begin_life(*lives.s, second_life, 200, owner);
+        lives.attach("one", 3);
+        lives.report(3, {{false, 2, "", "", 0, at(170)}, TwoLives::record(false, 1, end)});
+        CHECK(lives.alice_us() == static_cast<SignedCoreMicros>((end - 110) * 4e6));
+        const double lent = std::min(end, 150.) - 110;
+        CHECK(lives.idle_us() == second_life_us + static_cast<SignedCoreMicros>((50 * 10 - lent * 4) * 1e6));
+    }
+}
+
 // Kills: a told end that lies after the parent's guess of the life's end counts as open, and its cores as taken.
 TEST_CASE("lives: what an instance inside had is free for others from its told end, also after the guessed end") {
     TwoLives lives;
