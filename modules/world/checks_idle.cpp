@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the check that no job waits for long which an idle partition of its queue could run. See checks.hpp.
+#include <algorithm>
+
 #include "modules/world/checks.hpp"
 
 namespace weir::world {
@@ -10,7 +12,8 @@ using namespace std::chrono_literals;
 /// Longer than HandDown spares a job a move, and the links are slow.
 constexpr Duration idle_for = 20s;
 
-/// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children.
+/// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children. One whose own share
+/// tree holds jobs back has these before it lends, and its parent does not know why they wait.
 bool is_idle(World& world, const Place& child, const std::string& queue, std::uint32_t cores) {
     if (!child.live || (child.serves != queue && child.lends != queue) || !child.live->route().is_attached()) {
         return false;
@@ -19,6 +22,9 @@ bool is_idle(World& world, const Place& child, const std::string& queue, std::ui
         if (world.places()[below].serves == queue) {
             return false;
         }
+    }
+    if (holds_back(*child.live)) {
+        return false;
     }
     const Scheduler& scheduler = child.live->sched().scheduler();
     return scheduler.pending() == 0 && scheduler.space().pool().free_cores() >= cores;
@@ -38,6 +44,14 @@ bool is_limited_below(World& world, const Place& place, std::uint64_t id) {
 }
 
 }  // namespace
+
+bool holds_back(Instance& instance) {
+    const auto& active = instance.manager().jobs().active_jobs();
+    return std::any_of(active.begin(), active.end(), [](const auto& one) {
+        const jm::Job& job = *one.second;
+        return job.state == jm::State::sched && job.priority == 0 && job.urgency != jm::urgency_hold;
+    });
+}
 
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition) {
     for (const route::PartitionWord& word : instance.route().table().words_of(route::JobId{id})) {

@@ -29,6 +29,9 @@ void OrderWatch::look() {
         if (!is_calm(place)) {
             continue;
         }
+        if (holds_back(*place.live)) {
+            held_back_[place.number] = world_.ground().now();
+        }
         look_at_scheduler(place);
         look_at_computed(place);
         look_at_waiting(place);
@@ -150,6 +153,10 @@ void OrderWatch::began(const Place& partition, const Submission& submission) {
         !is_calm(world_.places()[submission.at]) || !partition.children.empty() ||
         partition.partition_limits.counts_users()) {  // the one that comes first may have been over its user's
         return;
+    }
+    const auto held_back = held_back_.find(partition.number);
+    if (held_back != held_back_.end() && world_.ground().now() - held_back->second < told_within) {
+        return;  // what its own share tree holds back takes places that the parent would give to better jobs
     }
     const Place& parent = world_.places()[submission.at];
     const auto known = waiting_.find({parent.number, submission.answered_id});

@@ -55,6 +55,7 @@ class OrderWatch {
     std::map<Key, Instant> since_;
     std::map<Key, Instant> still_;
     std::map<Job, Waiting> waiting_;
+    std::map<std::size_t, Instant> held_back_;  ///< when an instance was last seen to hold jobs back
 };
 
 }  // namespace weir::world

@@ -22,9 +22,9 @@ struct Options {
     std::vector<std::size_t> shape{1, 3, 2};  ///< instances of the first level, children of each, and so on
     std::size_t jobs = 100;
     std::size_t faults = 10;
-    std::set<std::size_t> left_out;  ///< faults, by their number from 0, that do not happen
-    std::set<std::string> kinds;     ///< of faults; those of fault_kinds()
-    std::function<void(const std::string&)> trace;
+    std::set<std::size_t> left_out{};  ///< faults, by their number from 0, that do not happen
+    std::set<std::string> kinds{};     ///< of faults; those of fault_kinds()
+    std::function<void(const std::string&)> trace{};
 };
 
 inline constexpr std::int64_t largest_job = 4;  ///< in cores

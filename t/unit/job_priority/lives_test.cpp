@@ -118,8 +118,8 @@ TEST_CASE("lives: a guest's word changes nothing that is over") {
     CHECK(lives.alice_us() == before);
 }
 
-// Kills: a job inside a job goes on after the guessed end of both, and the cores of neither are less for it (seed 8343373
-// of the world, 1x3).
+// Kills: a job inside a job goes on after the guessed end of both, and the cores of neither are less for it (seed
+// 8343373 of the world, 1x3).
 TEST_CASE("lives: a job inside a user's job takes its cores also after the guessed end of both") {
     for (const double end : {140., 150., 160., 180.}) {
         TwoLives lives;
