@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "libfairshare/base/fsd.hpp"
 
@@ -30,22 +31,28 @@ constexpr Name event_kinds[] = {
 
 constexpr int resource_depth_max = 8;
 
+/// The first element of an array; nothing for any other value.
+FlatValue first_of(FlatValue list) {
+    return list.is_array() ? list.first() : FlatValue();
+}
+
+std::string text_at(FlatValue object, std::string_view key) {
+    return object[key].string().value_or("");
+}
+
 /// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
 /// \param wanted "core" or "node".
-std::int64_t count_of(std::string_view wanted, const json_t* resources, std::int64_t outside, int depth) {
+std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t outside, int depth) {
     std::int64_t sum = 0;
-    std::size_t index = 0;
-    json_t* vertex = nullptr;
-    json_array_foreach(resources, index, vertex) {
-        const json_t* count = json_object_get(vertex, "count");
-        count = json_is_object(count) ? json_object_get(count, "min") : count;
-        const char* type = json_string_value(json_object_get(vertex, "type"));
-        const std::int64_t number = std::clamp<std::int64_t>(json_integer_value(count), 0, cores_max);
+    for (FlatValue vertex = first_of(resources); vertex; vertex = vertex.next()) {
+        const FlatValue count = vertex["count"];
+        const FlatValue least = count.is_object() ? count["min"] : count;
+        const std::int64_t number = std::clamp<std::int64_t>(least.integer().value_or(0), 0, cores_max);
         const std::int64_t product = std::min(outside * number, cores_max);
-        if (type != nullptr && wanted == type) {
+        if (vertex["type"].string() == wanted) {
             sum += product;
         } else if (depth < resource_depth_max) {
-            sum += count_of(wanted, json_object_get(vertex, "with"), product, depth + 1);
+            sum += count_of(wanted, vertex["with"], product, depth + 1);
         }
         sum = std::min(sum, cores_max);
     }
@@ -53,99 +60,91 @@ std::int64_t count_of(std::string_view wanted, const json_t* resources, std::int
 }
 
 /// 0 or an invalid duration: no limit.
-Duration limit_of(const json_t* seconds) {
-    const auto duration = duration_from_number(json_number_value(seconds));
+Duration limit_of(FlatValue seconds) {
+    const auto duration = duration_from_number(seconds.number().value_or(0));
     return duration ? *duration : Duration::zero();
 }
 
 /// RFC 31: the properties that every node of the job must have. Properties inside "or" and "not" are not among them.
-void add_required(const json_t* constraints, int depth, std::vector<std::string>& properties) {
-    std::size_t index = 0;
-    const json_t* one = nullptr;
-    json_array_foreach(json_object_get(constraints, "properties"), index, one) {
-        const char* name = json_string_value(one);
-        if (name != nullptr && name[0] != '\0' && name[0] != '^') {
-            properties.emplace_back(name);
+void add_required(FlatValue constraints, int depth, std::vector<std::string>& properties) {
+    for (FlatValue one = first_of(constraints["properties"]); one; one = one.next()) {
+        std::string name = one.string().value_or("");
+        if (!name.empty() && name[0] != '^') {
+            properties.push_back(std::move(name));
         }
     }
-    json_array_foreach(json_object_get(constraints, "and"), index, one) {
+    for (FlatValue one = first_of(constraints["and"]); one; one = one.next()) {
         if (depth < resource_depth_max) {
             add_required(one, depth + 1, properties);
         }
     }
 }
 
-bool has_bypass(json_t* context) {
-    std::size_t index = 0;
-    json_t* flag = nullptr;
-    json_array_foreach(json_object_get(context, "flags"), index, flag) {
-        if (json_is_string(flag) && std::string_view(json_string_value(flag)) == "alloc-bypass") {
+bool has_bypass(FlatValue context) {
+    for (FlatValue flag = first_of(context["flags"]); flag; flag = flag.next()) {
+        if (flag.string() == "alloc-bypass") {
             return true;
         }
     }
     return false;
 }
 
-void decode_update(JournalEvent& event, json_t* context) {
-    if (const json_t* duration = json_object_get(context, "attributes.system.duration"); json_is_number(duration)) {
+void decode_update(JournalEvent& event, FlatValue context) {
+    if (const FlatValue duration = context["attributes.system.duration"]; duration.number()) {
         event.duration = limit_of(duration);
     }
-    if (const json_t* account = json_object_get(context, "attributes.system.bank"); json_is_string(account)) {
-        event.account = json_string_value(account);
-    }
+    event.account = context["attributes.system.bank"].string();
+}
+
+/// false: it is missing, or of another type.
+template <typename Number>
+bool take(Number& to, FlatValue from) {
+    const auto number = from.integer();
+    to = static_cast<Number>(number.value_or(0));
+    return number.has_value();
+}
+
+bool take(std::string& to, FlatValue from) {
+    auto text = from.string();
+    to = std::move(text).value_or("");
+    return text.has_value();
 }
 
 /// false: the context does not fit the name.
-bool decode_context(JournalEvent& event, json_t* context) {
-    json_int_t number = 0;
-    const char* type = nullptr;
-    const char* note = nullptr;
-    int rc = 0;
+bool decode_context(JournalEvent& event, FlatValue context) {
     switch (event.kind) {
         case Kind::submit:
-            rc = json_unpack(context, "{s:I s:i}", "userid", &number, "urgency", &event.urgency);
-            event.userid = static_cast<std::uint32_t>(number);
-            break;
+            return take(event.userid, context["userid"]) && take(event.urgency, context["urgency"]);
         case Kind::priority:
-            rc = json_unpack(context, "{s:I}", "priority", &number);
-            event.priority = number;
-            break;
+            return take(event.priority, context["priority"]);
         case Kind::urgency:
-            rc = json_unpack(context, "{s:i}", "urgency", &event.urgency);
-            break;
+            return take(event.urgency, context["urgency"]);
         case Kind::route:
-            rc = json_unpack(context, "{s:I}", "child", &number);
-            event.child = static_cast<std::uint64_t>(number);
-            break;
+            return take(event.child, context["child"]);
         case Kind::alloc:
-            (void)json_unpack(context, "{s?{s?{s?I}}}", "annotations", "weir", "child", &number);
-            event.child = static_cast<std::uint64_t>(number);
-            break;
+            (void)take(event.child, context["annotations"]["weir"]["child"]);
+            return true;
         case Kind::finish:
-            rc = json_unpack(context, "{s:i}", "status", &event.status);
-            break;
+            return take(event.status, context["status"]);
         case Kind::exception:
-            rc = json_unpack(context, "{s:s s:i s?s}", "type", &type, "severity", &event.severity, "note", &note);
-            break;
+            event.note = text_at(context, "note");
+            return take(event.type, context["type"]) && take(event.severity, context["severity"]);
         case Kind::prolog_start:
         case Kind::prolog_finish:
-            rc = json_unpack(context, "{s:s}", "description", &type);
-            break;
+            return take(event.type, context["description"]);
         case Kind::memo_uri:
-            (void)json_unpack(context, "{s?s}", "uri", &note);
-            break;
+            event.note = text_at(context, "uri");
+            return true;
         case Kind::update:
             decode_update(event, context);
-            break;
+            return true;
         case Kind::bypass:
         case Kind::start:
         case Kind::clean:
         case Kind::restart:
-            break;
+            return true;
     }
-    event.type = type != nullptr ? type : "";
-    event.note = note != nullptr ? note : "";
-    return rc == 0;
+    return false;
 }
 
 const Name* find(std::string_view text) {
@@ -157,71 +156,68 @@ const Name* find(std::string_view text) {
     return nullptr;
 }
 
-Status decode_journal_event(JournalEntry& entry, json_t* value, json_t* R) {
-    const char* text = nullptr;
-    json_t* context = nullptr;
-    if (json_unpack(value, "{s:s s?o}", "name", &text, "context", &context) < 0) {
+Status decode_journal_event(JournalEntry& entry, FlatValue value, FlatValue R) {
+    const auto text = value["name"].string();
+    if (!text) {
         return Error{std::errc::protocol_error, "an event without a name"};
     }
-    const Name* name = find(text);
+    const FlatValue context = value["context"];
+    const Name* name = find(*text);
     if (name == nullptr || (name->kind == Kind::bypass && !has_bypass(context))) {
         return Done{};
     }
     JournalEvent event;
     event.kind = name->kind;
     if (!decode_context(event, context)) {
-        return Error{std::errc::protocol_error, std::string("event ") + text + ": its context does not fit RFC 21"};
+        return Error{std::errc::protocol_error, "event " + *text + ": its context does not fit RFC 21"};
     }
     if (event.kind == Kind::memo_uri && event.note.empty()) {
         return Done{};
     }
-    if (event.kind == Kind::alloc && R != nullptr) {
-        event.R = Json::ref(R).dump();
+    if (event.kind == Kind::alloc) {
+        event.R = R.text();
     }
     entry.events.push_back(std::move(event));
     return Done{};
 }
 
+/// All of them are names, or there are none.
+std::vector<std::string> names_in(FlatValue array) {
+    std::vector<std::string> names;
+    for (FlatValue one = first_of(array); one; one = one.next()) {
+        auto name = one.string();
+        if (!name) {
+            return {};
+        }
+        names.push_back(std::move(*name));
+    }
+    return names;
+}
+
 }  // namespace
 
-JobFacts decode_facts(json_t* jobspec) {
+JobFacts decode_facts(FlatValue jobspec) {
     JobFacts facts;
-    const json_t* resources = json_object_get(jobspec, "resources");
+    const FlatValue resources = jobspec["resources"];
     facts.cores = std::max<std::int64_t>(1, count_of("core", resources, 1, 0));
     facts.nodes = std::max<std::int64_t>(1, count_of("node", resources, 1, 0));
-    const json_t* system = json_object_get(json_object_get(jobspec, "attributes"), "system");
-    const auto text_at = [system](const char* key) {
-        const char* text = json_string_value(json_object_get(system, key));
-        return std::string(text != nullptr ? text : "");
-    };
-    facts.account = text_at("bank");
-    facts.qos = text_at("qos");
-    facts.duration = limit_of(json_object_get(system, "duration"));
-    add_required(json_object_get(system, "constraints"), 0, facts.properties);
-    const char* queue = nullptr;
-    const char* queue_above = nullptr;
-    const char* output_above = nullptr;
-    json_t* bypass = nullptr;
-    json_t* serves = nullptr;
-    json_int_t upstream = 0;
-    json_int_t userid = 0;
-    (void)json_unpack(jobspec, "{s:{s:{s?s s?o s?{s?o s?I s?I s?s s?s}}}}", "attributes", "system", "queue", &queue,
-                      "alloc-bypass", &bypass, "weir", "serves", &serves, "jobid", &upstream, "userid", &userid,
-                      "queue", &queue_above, "output", &output_above);
-    const char* partition = nullptr;
-    const char* digest = nullptr;
-    (void)json_unpack(jobspec, "{s:{s:{s:{s:{s:s s:s s:i}}}}}", "attributes", "system", "weir", "partition", "name",
-                      &partition, "digest", &digest, "folder", &facts.partition_folder);
-    facts.partition = partition != nullptr && digest != nullptr ? partition : "";
-    facts.partition_digest = digest != nullptr ? digest : "";
-    facts.queue = queue != nullptr ? queue : "";
-    facts.has_own_R = bypass != nullptr;
-    facts.upstream = static_cast<std::uint64_t>(upstream);
-    facts.upstream_userid = static_cast<std::uint32_t>(userid);
-    facts.upstream_output = output_above != nullptr ? output_above : "";
-    facts.upstream_queue = queue_above != nullptr ? queue_above : "";
-    if (auto decoded = decode_names(serves, "serves")) {
-        facts.serves = std::move(decoded).value();
+    const FlatValue system = jobspec["attributes"]["system"];
+    facts.account = text_at(system, "bank");
+    facts.qos = text_at(system, "qos");
+    facts.duration = limit_of(system["duration"]);
+    add_required(system["constraints"], 0, facts.properties);
+    facts.queue = text_at(system, "queue");
+    facts.has_own_R = bool(system["alloc-bypass"]);
+    const FlatValue weir = system["weir"];
+    facts.serves = names_in(weir["serves"]);
+    (void)take(facts.upstream, weir["jobid"]);
+    (void)take(facts.upstream_userid, weir["userid"]);
+    facts.upstream_queue = text_at(weir, "queue");
+    facts.upstream_output = text_at(weir, "output");
+    const FlatValue partition = weir["partition"];
+    if (partition["name"].is_string() && take(facts.partition_digest, partition["digest"])) {
+        facts.partition = text_at(partition, "name");
+        (void)take(facts.partition_folder, partition["folder"]);
     }
     return facts;
 }
@@ -234,25 +230,21 @@ Json journal_filter() {
     return filter;
 }
 
-Result<JournalEntry> decode_journal(json_t* payload) {
-    JournalEntry entry;
-    json_int_t id = 0;
-    json_t* events = nullptr;
-    json_t* jobspec = nullptr;
-    json_t* R = nullptr;
-    if (json_unpack(payload, "{s:I s:o s?o s?o}", "id", &id, "events", &events, "jobspec", &jobspec, "R", &R) < 0) {
+Result<JournalEntry> decode_journal(FlatValue payload) {
+    const auto id = payload["id"].integer();
+    const FlatValue events = payload["events"];
+    if (!id || !events) {
         return Error{std::errc::protocol_error, "a journal entry wants {id:I, events:[], jobspec?:o, R?:o}"};
     }
-    entry.id = static_cast<std::uint64_t>(id);
-    entry.is_end_of_backlog = id == -1;
-    if (jobspec != nullptr) {
+    JournalEntry entry;
+    entry.id = static_cast<std::uint64_t>(*id);
+    entry.is_end_of_backlog = *id == -1;
+    if (const FlatValue jobspec = payload["jobspec"]) {
         entry.has_jobspec = true;
         entry.facts = decode_facts(jobspec);
     }
-    std::size_t index = 0;
-    json_t* event = nullptr;
-    json_array_foreach(events, index, event) {
-        if (const Status status = decode_journal_event(entry, event, R); !status) {
+    for (FlatValue event = first_of(events); event; event = event.next()) {
+        if (const Status status = decode_journal_event(entry, event, payload["R"]); !status) {
             return Error{status.error().code, "job " + std::to_string(entry.id) + ": " + status.error().message};
         }
     }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 #include "modules/job-route/journal_event.hpp"
@@ -30,7 +31,7 @@ Result<std::vector<Order>> decode_orders(json_t* payload);
 Json encode(const TapOp& op, const Json& R);
 
 /// What job-route reads of a jobspec.
-JobFacts decode_facts(json_t* jobspec);
+JobFacts decode_facts(FlatValue jobspec);
 
 /// One response of job-manager.events-journal.
 struct JournalEntry {
@@ -40,7 +41,7 @@ struct JournalEntry {
     JobFacts facts;                    ///< of the jobspec, when the entry has one
     bool has_jobspec = false;
 };
-Result<JournalEntry> decode_journal(json_t* payload);
+Result<JournalEntry> decode_journal(FlatValue payload);
 /// The event names that decode_journal() understands, as the journal's `allow` object.
 Json journal_filter();
 

@@ -141,6 +141,7 @@ class Module {
     std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
     flux::Future journal_;
+    FlatJson journal_entry_;
     flux::Watcher retry_;
     flux::Watcher ticks_;
     bool is_ticking_ = false;
@@ -198,14 +199,15 @@ void Module::open_journal() {
 }
 
 void Module::on_journal(flux_future_t* f) {
-    Json payload;
-    const flux::Caught caught = flux::catching([&] { payload = flux::rpc_get(f, "journal"); });
-    if (caught.errnum != 0) {
-        start_over(caught.message);
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) < 0) {
+        const int errnum = errno;
+        const char* why = flux_future_error_string(f);
+        start_over(std::string("journal: ") + (why != nullptr ? why : flux_strerror(errnum)));
         return;
     }
+    const auto entry = decode_journal(journal_entry_.read(text != nullptr ? text : ""));  // before the text is gone
     flux_future_reset(f);
-    const auto entry = decode_journal(payload.get());
     if (!entry) {
         flux::log(h_, LOG_ERR, "journal: " + entry.error().message);
         return;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/jobtap_cpp.hpp"
@@ -28,12 +29,18 @@ namespace {
 constexpr const char* plugin_name = "jobroute";
 constexpr const char* mark_key = "job-route::mark";
 
-/// The plugin's marks at a job, which last until the job-manager ends. After a restart the module reads from the
-/// eventlog which prologs are open. The values are addresses of these statics, so that nothing has to be freed.
-enum class Mark : char { granted, held, released };
+/// The plugin's mark at a job, the latest of these. It lasts until the job-manager ends. After a restart the module
+/// reads from the eventlog which prologs are open. The values are addresses of these statics, so that nothing has to be
+/// freed.
+enum class Mark : char {
+    copy,      ///< of a job of the parent
+    granted,   ///< a child allocates its resources
+    held,      ///< a copy in RUN, until the parent says go
+    released,  ///< its prolog was ended
+};
 
 void* mark_value(Mark mark) {
-    static const Mark marks[] = {Mark::granted, Mark::held, Mark::released};
+    static const Mark marks[] = {Mark::copy, Mark::granted, Mark::held, Mark::released};
     return const_cast<Mark*>(&marks[static_cast<int>(mark)]);
 }
 
@@ -43,26 +50,32 @@ struct Grant {
     Json annotations;
 };
 
-/// The part of a callback's arguments that the plugin looks at.
-struct JobArgs {
-    json_int_t id = 0;
+/// What the plugin looks at of a new job.
+struct NewJob {
     int state = 0;
     json_int_t userid = -1;
-    json_int_t priority = -1;
     const char* queue = nullptr;
     json_t* bypass = nullptr;
     json_t* weir = nullptr;
 };
 
-JobArgs unpack(flux_plugin_arg_t* args) {
-    JobArgs job;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:I s?I s:{s?{s?{s?s s?o s?o}}}}", "id", &job.id,
-                               "state", &job.state, "userid", &job.userid, "priority", &job.priority, "jobspec",
-                               "attributes", "system", "queue", &job.queue, "alloc-bypass", &job.bypass, "weir",
-                               &job.weir) < 0) {
+/// The embedded job-manager reads a jobspec only for a plugin that asks for it, so later callbacks do not.
+NewJob unpack_new(flux_plugin_arg_t* args) {
+    NewJob job;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:I s:{s?{s?{s?s s?o s?o}}}}", "state", &job.state,
+                               "userid", &job.userid, "jobspec", "attributes", "system", "queue", &job.queue,
+                               "alloc-bypass", &job.bypass, "weir", &job.weir) < 0) {
         throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
     }
     return job;
+}
+
+flux_jobid_t id_of(flux_plugin_arg_t* args) {
+    json_int_t id = 0;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "id", &id) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    return static_cast<flux_jobid_t>(id);
 }
 
 std::set<std::string> names_of(json_t* array, const char* where) {
@@ -99,8 +112,8 @@ class Tap {
     Json on_partitions(const flux_msg_t* msg);
 
   private:
-    bool is_routed(const JobArgs& job) const;
-    bool is_from_parent(const JobArgs& job) const;
+    bool is_routed(const NewJob& job) const;
+    bool is_from_parent(const NewJob& job) const;
     bool has_mark(flux_jobid_t id, Mark mark) const {
         return flux_jobtap_job_aux_get(p_, id, mark_key) == mark_value(mark);
     }
@@ -121,7 +134,7 @@ class Tap {
     bool was_posted(const char* event) const {
         return flux_jobtap_job_event_posted(p_, FLUX_JOBTAP_CURRENT_JOB, event) == 1;
     }
-    void hold_again(const JobArgs& job);
+    void hold_again();
 
     flux_plugin_t* p_;
     std::set<std::string> queues_;
@@ -149,13 +162,13 @@ void Tap::start() {
 }
 
 /// A job that is itself a child instance (weir.serves), or that brings its own R, is this instance's to run.
-bool Tap::is_routed(const JobArgs& job) const {
+bool Tap::is_routed(const NewJob& job) const {
     return job.queue != nullptr && job.bypass == nullptr && queues_.count(job.queue) > 0 &&
            json_object_get(job.weir, "serves") == nullptr;
 }
 
 /// Only the module submits these, as the owner of this child; the attribute in another user's jobspec is ignored.
-bool Tap::is_from_parent(const JobArgs& job) const {
+bool Tap::is_from_parent(const NewJob& job) const {
     return is_child_ && job.userid == static_cast<json_int_t>(getuid()) &&
            json_object_get(job.weir, "jobid") != nullptr;
 }
@@ -171,7 +184,7 @@ Tap::Standing Tap::standing_of(flux_jobid_t id) const {
         flux::fail_errno("job lookup");
     }
     Standing now;
-    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i s?I}", "state", &now.state, "urgency",
+    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i s:I}", "state", &now.state, "urgency",
                                           &now.urgency, "priority", &now.priority);
     flux_plugin_arg_destroy(args);
     if (rc < 0 || now.state == FLUX_JOB_STATE_INACTIVE) {
@@ -204,7 +217,9 @@ int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
     if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:o}", "userid", &userid, "jobspec", &jobspec) < 0) {
         throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
     }
-    const JobFacts facts = decode_facts(jobspec);
+    const std::string text = Json::ref(jobspec).dump();
+    FlatJson reader;
+    const JobFacts facts = decode_facts(reader.read(text));
     const bool is_mine = userid == static_cast<json_int_t>(getuid());
     const bool is_from_above = is_child_ && is_mine && facts.upstream != 0;
     if (facts.has_own_R || is_from_above || !facts.serves.empty() || queues_.count(facts.queue) == 0) {
@@ -217,39 +232,46 @@ int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
 /// Called for every new job, for every active job after a restart, and for every active job when the plugin is loaded.
 /// A job in SCHED is left alone: either it has the flag already, or a scheduler has it, and taking it back is a race.
 int Tap::on_new(flux_plugin_t*, flux_plugin_arg_t* args) {
-    const JobArgs job = unpack(args);
+    const NewJob job = unpack_new(args);
     const int before_sched = FLUX_JOB_STATE_NEW | FLUX_JOB_STATE_DEPEND | FLUX_JOB_STATE_PRIORITY;
+    if (is_from_parent(job)) {
+        set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::copy);
+    }
     if (is_routed(job) && (job.state & before_sched) != 0) {
         check(flux_jobtap_job_set_flag(p_, FLUX_JOBTAP_CURRENT_JOB, "alloc-bypass"), "setting alloc-bypass");
         captured_ += 1;
     } else if (job.state == FLUX_JOB_STATE_RUN) {
-        hold_again(job);
+        hold_again();
     }
     return 0;
 }
 
 /// A kill can cut an eventlog between alloc and prolog-start; nothing would then keep the job from starting here. Where
 /// the job-manager does not know the events from before its restart (stock Flux), it has stored both or neither.
-void Tap::hold_again(const JobArgs& job) {
+void Tap::hold_again() {
     if (!was_posted("submit") || was_posted("prolog-start") || was_posted("start")) {
         return;
     }
     if (was_posted("weir.route")) {
         check(flux_jobtap_prolog_start(p_, mirror_prolog), "holding a routed job");
-    } else if (is_from_parent(job)) {
+    } else if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::copy)) {
         set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held);
         check(flux_jobtap_prolog_start(p_, go_prolog), "holding a job until the parent says go");
     }
 }
 
 int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
-    const JobArgs job = unpack(args);
-    const auto grant = grants_.find(static_cast<flux_jobid_t>(job.id));
+    json_int_t id = 0;
+    json_int_t priority = 0;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:I}", "id", &id, "priority", &priority) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    const auto grant = grants_.find(static_cast<flux_jobid_t>(id));
     if (grant == grants_.end()) {
         return 0;
     }
-    if (job.priority == 0) {
-        return_from_child(static_cast<flux_jobid_t>(job.id));
+    if (priority == 0) {
+        return_from_child(grant->first);
         return 0;
     }
     set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::granted);
@@ -265,10 +287,10 @@ int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
     return 0;
 }
 
-int Tap::on_run(flux_plugin_t* p, flux_plugin_arg_t* args) {
+int Tap::on_run(flux_plugin_t* p, flux_plugin_arg_t*) {
     if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::granted)) {
         check(flux_jobtap_prolog_start(p, mirror_prolog), "holding a routed job");
-    } else if (is_from_parent(unpack(args))) {
+    } else if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::copy)) {
         set_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held);
         check(flux_jobtap_prolog_start(p, go_prolog), "holding a job until the parent says go");
     }
@@ -277,16 +299,16 @@ int Tap::on_run(flux_plugin_t* p, flux_plugin_arg_t* args) {
 
 /// A job that ends while it waits for `go` does not wait any longer.
 int Tap::on_cleanup(flux_plugin_t*, flux_plugin_arg_t* args) {
-    const JobArgs job = unpack(args);
+    const flux_jobid_t id = id_of(args);
     if (has_mark(FLUX_JOBTAP_CURRENT_JOB, Mark::held)) {
-        go(static_cast<flux_jobid_t>(job.id));
+        go(id);
     }
-    grants_.erase(static_cast<flux_jobid_t>(job.id));
+    grants_.erase(id);
     return 0;
 }
 
 int Tap::on_inactive(flux_plugin_t*, flux_plugin_arg_t* args) {
-    grants_.erase(static_cast<flux_jobid_t>(unpack(args).id));
+    grants_.erase(id_of(args));
     return 0;
 }
 

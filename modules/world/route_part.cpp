@@ -26,8 +26,8 @@ void RoutePart::start() {
 }
 
 void RoutePart::on_journal(const std::string& payload) {
-    const auto message = Json::parse(payload);
-    const auto entry = route::decode_journal(message->get());
+    FlatJson reader;
+    const auto entry = route::decode_journal(reader.read(payload));
     if (!entry) {
         ground().fail(process().name, "job-route cannot read the journal: " + entry.error().message);
         return;

@@ -149,7 +149,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_orders(payload->get());
         check_question(payload->get());
         check_report(payload->get());
-        (void)decode_journal(payload->get());
+        weir::FlatJson reader;
+        (void)decode_journal(reader.read({reinterpret_cast<const char*>(data), size}));
         check_partitions(payload->get(), {reinterpret_cast<const char*>(data), size});
     }
     return 0;

@@ -18,6 +18,16 @@ Json parsed(const std::string& text) {
     return std::move(json).value();
 }
 
+weir::Result<JournalEntry> journal_of(const std::string& text) {
+    weir::FlatJson reader;
+    return decode_journal(reader.read(text));
+}
+
+JobFacts facts_of(const std::string& text) {
+    weir::FlatJson reader;
+    return decode_facts(reader.read(text));
+}
+
 std::string R_text(const std::string& lite, const std::string& hosts) {
     return R"({"version":1,"execution":{"R_lite":[)" + lite + R"(],"starttime":5.0,"expiration":9.0,"nodelist":[")" +
            hosts + R"("]}})";
@@ -37,9 +47,8 @@ ResourceMap a_map(const std::string& child_R, const std::string& allocation) {
 
 TEST_CASE("journal: the cores that a jobspec asks for") {
     const auto cores = [](const std::string& resources) {
-        const auto entry = decode_journal(
-            parsed(R"({"id":1,"events":[],"jobspec":{"resources":)" + resources + R"(,"attributes":{"system":{}}}})")
-                .get());
+        const auto entry = journal_of(R"({"id":1,"events":[],"jobspec":{"resources":)" + resources +
+                                      R"(,"attributes":{"system":{}}}})");
         REQUIRE(entry);
         return entry->facts.cores;
     };
@@ -164,15 +173,14 @@ TEST_CASE("plugin orders: the allocation carries R and who runs it") {
 }
 
 TEST_CASE("journal: facts, events that matter, the end of the backlog") {
-    const auto entry = decode_journal(parsed(R"({"id":9,"jobspec":{"attributes":{"system":{"queue":"batch",
+    const auto entry = journal_of(R"({"id":9,"jobspec":{"attributes":{"system":{"queue":"batch",
         "weir":{"jobid":4,"userid":5001}}}},"events":[
         {"timestamp":1.0,"name":"submit","context":{"userid":0,"urgency":20,"flags":0,"version":1}},
         {"timestamp":1.0,"name":"set-flags","context":{"flags":["debug"]}},
         {"timestamp":1.0,"name":"set-flags","context":{"flags":["alloc-bypass"]}},
         {"timestamp":1.0,"name":"validate"},
         {"timestamp":1.0,"name":"memo","context":{"uri":"local:///x"}},
-        {"timestamp":1.0,"name":"alloc","context":{"annotations":{"weir":{"child":2}}}}],"R":{"version":1}})")
-                                          .get());
+        {"timestamp":1.0,"name":"alloc","context":{"annotations":{"weir":{"child":2}}}}],"R":{"version":1}})");
     REQUIRE(entry);
     CHECK(entry->facts.queue == "batch");
     CHECK(entry->facts.upstream == 4U);
@@ -183,31 +191,29 @@ TEST_CASE("journal: facts, events that matter, the end of the backlog") {
     CHECK(entry->events[2].note == "local:///x");
     CHECK(entry->events[3].child == 2U);
     CHECK(entry->events[3].R == R"({"version":1})");
-    CHECK(decode_journal(parsed(R"({"id":-1,"events":[]})").get())->is_end_of_backlog);
-    CHECK(decode_journal(parsed(R"({"id":9,"events":[{"name":"priority","context":{}}]})").get()).error().message ==
+    CHECK(journal_of(R"({"id":-1,"events":[]})")->is_end_of_backlog);
+    CHECK(journal_of(R"({"id":9,"events":[{"name":"priority","context":{}}]})").error().message ==
           "job 9: event priority: its context does not fit RFC 21");
-    CHECK_FALSE(decode_journal(parsed("{}").get()));
+    CHECK_FALSE(journal_of("{}"));
 }
 
 TEST_CASE("journal: what the rules of partitions look at, and its updates") {
-    const JobFacts facts = decode_facts(parsed(R"({"resources":[{"type":"node","count":{"min":2},"with":
+    const JobFacts facts = facts_of(R"({"resources":[{"type":"node","count":{"min":2},"with":
         [{"type":"slot","count":3,"with":[{"type":"core","count":4}]}]}],"attributes":{"system":{"duration":90.5,
         "bank":"bio/lab","qos":"high","constraints":{"and":[{"properties":["gpu","^old"]},{"or":[{"properties":
-        ["fat"]}]}]}}}})")
-                                            .get());
+        ["fat"]}]}]}}}})");
     CHECK(facts.cores == 24);
     CHECK(facts.nodes == 2);
     CHECK(facts.duration == std::chrono::milliseconds(90500));
     CHECK(facts.account == "bio/lab");
     CHECK(facts.qos == "high");
     CHECK(facts.properties == std::vector<std::string>{"gpu"});
-    const JobFacts none = decode_facts(parsed(R"({"attributes":{"system":{"duration":-1,"bank":3}}})").get());
+    const JobFacts none = facts_of(R"({"attributes":{"system":{"duration":-1,"bank":3}}})");
     CHECK(none.nodes == 1);
     CHECK(none.duration == weir::Duration::zero());
     CHECK(none.account.empty());
-    const auto entry = decode_journal(parsed(R"({"id":9,"events":[{"name":"jobspec-update","context":
-        {"attributes.system.duration":60,"attributes.system.bank":"chem"}},{"name":"jobspec-update","context":{}}]})")
-                                          .get());
+    const auto entry = journal_of(R"({"id":9,"events":[{"name":"jobspec-update","context":
+        {"attributes.system.duration":60,"attributes.system.bank":"chem"}},{"name":"jobspec-update","context":{}}]})");
     REQUIRE(entry);
     REQUIRE(entry->events.size() == 2);
     CHECK(entry->events[0].duration == std::chrono::minutes(1));
@@ -237,8 +243,8 @@ TEST_CASE("jobspec: what changes on the way into a child") {
 }
 
 TEST_CASE("jobspec: of a job from above its queue there is read, and the name of its output") {
-    const JobFacts facts = decode_facts(
-        parsed(R"({"attributes":{"system":{"weir":{"jobid":4,"queue":"top","output":"/state/output/f3"}}}})").get());
+    const JobFacts facts =
+        facts_of(R"({"attributes":{"system":{"weir":{"jobid":4,"queue":"top","output":"/state/output/f3"}}}})");
     CHECK(facts.upstream_queue == "top");
     CHECK(facts.upstream_output == "/state/output/f3");
 }
