@@ -113,8 +113,7 @@ Json json_of(const PartitionState& state) {
 
 Exit run_partition_list(Context& context) {
     return with_instance(context, [&](Client& client) {
-        std::vector<PartitionState> states = partition_states(client);
-        std::stable_sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
+        const std::vector<PartitionState> states = partition_states(client);
         Json list = Json::array();
         for (const PartitionState& state : states) {
             list.append(json_of(state));

@@ -74,6 +74,15 @@ Instance child_to_come(const PartitionState& state) {
     return child;
 }
 
+/// Partitions first, in the order of the configuration, whichever started last; then the others as they are.
+void sort_as_configured(std::vector<Instance>& children, const std::vector<std::string>& partitions) {
+    const auto place_of = [&partitions](const Instance& child) {
+        return std::find(partitions.begin(), partitions.end(), child.name) - partitions.begin();
+    };
+    std::stable_sort(children.begin(), children.end(),
+                     [&](const Instance& a, const Instance& b) { return place_of(a) < place_of(b); });
+}
+
 void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads);
 
 void ask_children(const std::vector<ChildEntry>& entries, std::vector<Instance>& children, int depth,
@@ -118,6 +127,10 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
         return;
     }
     std::vector<PartitionState> states = partition_states(client);
+    std::vector<std::string> configured;
+    for (const PartitionState& state : states) {
+        configured.push_back(state.name);
+    }
     std::vector<ChildEntry> entries = children_of(client);
     std::erase_if(states,
                   [&entries](const PartitionState& state) {  // one that died is listed, one that is lost is not
@@ -138,6 +151,7 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
     for (const PartitionState& state : states) {
         instance.children.push_back(child_to_come(state));
     }
+    sort_as_configured(instance.children, configured);
 }
 
 void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads) {
@@ -243,6 +257,7 @@ std::vector<PartitionState> partition_states(Client& client) {
         }
         states.push_back(std::move(state));
     }
+    std::stable_sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
     return states;
 }
 

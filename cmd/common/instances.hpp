@@ -69,6 +69,7 @@ struct PartitionState {
     std::string log;        ///< file
     std::vector<PartitionJob> jobs;
 };
+/// In the order of the configuration.
 std::vector<PartitionState> partition_states(Client& client);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);

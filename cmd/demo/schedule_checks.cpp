@@ -276,7 +276,8 @@ Check check_order(const std::vector<JobRecord>& jobs, const Slack& slack) {
     sweep.run();
     return {"no job passes one of higher priority that needs no more", sweep.passed().empty(),
             (sweep.passed().empty() ? "" : sweep.passed() + "; ") + grouped(sweep.pairs()) +
-                " pairs compared in which one was ahead for " + real_text(slack.moment(), slack)};
+                (sweep.pairs() == 1 ? " pair" : " pairs") + " compared in which one was ahead for " +
+                real_text(slack.moment(), slack)};
 }
 
 }  // namespace weir::cmd

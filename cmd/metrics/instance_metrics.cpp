@@ -130,7 +130,7 @@ std::string name_of(const Instance& child) {
 void add_estimates(OpenMetrics& out, const Instance& top) {
     out.summary(
         "weir_sched_estimate_error_seconds", "seconds",
-        "From a head job's first estimated start to its start, early or late, in a partition; partition \"\" is "
+        "From a head job's first estimated start to its start, early or late, in a partition; without a name it is "
         "this instance.");
     if (top.estimates) {
         out.sum_and_count(top.estimates->total_s, top.estimates->count, {{"partition", ""}});

@@ -118,8 +118,7 @@ TEST_CASE("schedule: a job that passes one of higher priority is found and named
     const Check check = check_order({ahead, behind}, no_delay);
     CHECK_FALSE(check.holds);
     CHECK(check.detail == "job " + std::to_string(behind.id) + " of carol started 20.0 s before job " +
-                              std::to_string(ahead.id) +
-                              " of carol; 1 pairs compared in which one was ahead for 2.0 s");
+                              std::to_string(ahead.id) + " of carol; 1 pair compared in which one was ahead for 2.0 s");
     const JobRecord newcomer = run_job(1, 19s, 20s, 30s, 199);
     CHECK_FALSE(check_order({ahead, newcomer}, no_delay).holds);
 }
