@@ -11,7 +11,7 @@ usage_of() {
 hold() {
 	id=$(flux submit "$@" sleep inf) && flux job wait-event -q -t 60 "$id" alloc && sync_priorities >/dev/null && echo "$id"
 }
-end() {
+cancel_job() {
 	flux cancel "$1" && flux job wait-event -q -t 60 "$1" clean && sync_priorities >/dev/null
 }
 # What an alloc and a free say of core-seconds, from the eventlog.
@@ -33,8 +33,8 @@ rpc job-priority.weights | jq -e '.charging == "at-dispatch" and .decay == "none
 b=$(hold -n1 -t 1h --setattr=system.bank=physics/lattice --setattr=system.qos=scavenger)
 test "$(usage_of physics usage_core_s)" = 0
 test "$(usage_of physics running_cores)" = 1
-end "$a"
-end "$b"
+cancel_job "$a"
+cancel_job "$b"
 near "$(usage_of bio usage_core_s)" "$(ran "$a")"
 ran "$b" >free_of_charge
 near "$(usage_of physics charged_core_us)/1e6" "$(cat free_of_charge)"
@@ -54,7 +54,7 @@ id=$(cat running)
 # Where jobs do not outlive their broker, the restart ended it: then what it ran counts.
 if test "$(state_of "$id")" = RUN; then
 	test "$(usage_of physics usage_core_s)" = 14400
-	end "$id"
+	cancel_job "$id"
 fi
 near "$(usage_of physics usage_core_s)" "2 * $(usage_of physics charged_core_us) / 1e6 - 2 * $(cat free_of_charge)"
 # other rules, while the module runs: what was used is worth what it was
@@ -65,14 +65,14 @@ sync_priorities
 rpc job-priority.weights | jq -e '.decay == "window" and .charging == "as-it-runs"'
 near "$(usage_of bio usage_core_s)" "$before"
 a=$(hold -n1 --setattr=system.bank=bio)
-end "$a"
+cancel_job "$a"
 near "$(usage_of bio usage_core_s)" "$before + $(ran "$a")"
 sed -e 's/^algorithm.*/algorithm = "dynamic-user"/' instance-conf/instance.toml >lsf.toml
 flux config load lsf.toml
 sync_priorities
 a=$(hold -n1 -t 1h --setattr=system.bank=bio)
 rpc job-priority.weights | jq -e '.algorithm == "dynamic-user"'
-end "$a"
+cancel_job "$a"
 echo 'billing-weights = "cpu"' >bad.toml
 { sed -n '/^\[weir\]/p' instance-conf/instance.toml && cat bad.toml; } >worse.toml
 if flux config load worse.toml 2>refused; then exit 1; fi

@@ -20,9 +20,6 @@ EOF
 begin() {
 	start_weir --cores 8 --config site.toml --statedir "$(pwd)/state"
 }
-is_up() {
-	partition "$1" 'select(.state == "up" and (.instances | length == 1))'
-}
 is_removed() {
 	wait_until job-route.partitions "{}" "[.partitions[].name] | index(\"$1\") | not" >/dev/null
 }
@@ -48,11 +45,11 @@ test_expect_success 'after the partition was killed and started again: it is ano
 test_expect_success 'after a resize, while a job still runs in the older instance and when that one is gone' '
 	own=$(spoken private --user nobody) && gated r1 && wait_event $r1 start &&
 	weir partition resize batch --cores 2 && partition batch "select(.state == \"up\" and (.instances | length == 2))" && weir output $first | test_cmp want - &&
-	weir output $r1 --json | jq -e "(.complete | not)" && open_gate r1 && ended_well $r1 && is_up batch && weir output $first | test_cmp want -
+	weir output $r1 --json | jq -e "(.complete | not)" && open_gate r1 && ended_well $r1 && is_alone batch && weir output $first | test_cmp want -
 '
 test_expect_success FLUX 'a file that the user named is found, too' '
 	named=$("$WEIR_FLUX" submit --queue=batch --output="$(pwd)/mine" echo in a file) && timeout 60 "$WEIR_FLUX" job wait-event $named clean &&
-	weir partition restart batch && is_up batch && weir output $named | grep "in a file" && weir output $named --json | jq -e ".path == \"$(pwd)/mine\""
+	weir partition restart batch && is_alone batch && weir output $named | grep "in a file" && weir output $named --json | jq -e ".path == \"$(pwd)/mine\""
 '
 test_expect_success FLUX 'flux job attach shows it' '
 	timeout 20 "$WEIR_FLUX" job attach $(weir jobs -a --json | jq -r ".jobs[] | select(.id == $first) | .job") >out 2>err && cat out err && grep "^hello$" out && grep "hello of stderr" err
@@ -82,6 +79,6 @@ cores = 2
 EOF
 test_expect_success 'without a statedir and two levels below: the middle one is replaced' '
 	start_weir --cores 8 --config deep.toml && deep=$(spoken deep) && weir output $deep | grep "^deep$" && weir partition resize batch --cores 3 &&
-	is_up batch && weir output $deep | grep "^deep$" && weir output $deep | grep "deep of stderr" && stop_weir && ! test -e run
+	is_alone batch && weir output $deep | grep "^deep$" && weir output $deep | grep "deep of stderr" && stop_weir && ! test -e run
 '
 test_done

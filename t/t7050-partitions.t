@@ -29,9 +29,6 @@ begin() {
 	start_weir --cores 10 --config site.toml --statedir "$(pwd)/state"
 }
 
-is_up() {
-	partition "$1" 'select(.state == "up" and (.instances | length == 1))'
-}
 field_of() {
 	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | $2"
 }
@@ -53,7 +50,8 @@ test_expect_success 'kill -9 of a busy one: it is back, what waited runs in the 
 '
 test_expect_success 'kill -9 of the process that launched it: that is no success either' '
 	old=$(field_of debug .instances[0].job) && kill -9 $(ps -o ppid= -p $(cat run/debug/broker.pid)) &&
-	log_has "The partition debug ended .killed by signal 9." && wait_event $old finish | jq -e ".status == 9" && is_up debug
+	log_has "The partition debug ended .killed by signal 9." && wait_event $old finish | jq -e ".status == 9" && is_alone debug &&
+	weir tree | grep -o "debug  *fcfs\|wide  *easy" | cut -d" " -f1 >places && printf "debug\nwide\n" >want && test_cmp want places
 '
 test_expect_success 'drain: what runs goes on, what waits waits here; resume: it starts' '
 	gated d1 -q batch -c3 && wait_event $d1 start && gated d2 -q batch && wait_event $d2 weir.route && test $(child_of $d2) -gt 0 &&
@@ -65,7 +63,7 @@ test_expect_success 'resize: a running job ends in the old instance, the new one
 	gated r1 -q batch -c3 && wait_event $r1 start && old=$(child_of $r1) && gated r3 -q batch -c3 &&
 	wait_event $r3 weir.route && weir partition resize wide --cores 4 && partition wide "select(.state == \"up\" and .cores == 4)" &&
 	wait_event $r3 start && test $(child_of $r3) != $old && weir partition list | grep "wide  *batch  *4 .* older instance" &&
-	open_gate r1 && ended_well $r1 && wait_event $old clean && is_up wide && open_gate r3 && ended_well $r3 && weir tree | grep "wide  *easy  *[0-9]*/4"
+	open_gate r1 && ended_well $r1 && wait_event $old clean && is_alone wide && open_gate r3 && ended_well $r3 && weir tree | grep "wide  *easy  *[0-9]*/4"
 '
 test_expect_success 'a job that was submitted to the old instance directly ends there, too' '
 	place=$(field_of wide .instances[0].uri) && old=$(field_of wide .instances[0].job) && mkfifo direct.gate &&
@@ -73,16 +71,16 @@ test_expect_success 'a job that was submitted to the old instance directly ends 
 	FLUX_URI="$place" wait_event $id start && partition wide "select(.instances[0].own == 1)" &&
 	weir partition restart wide && partition wide "select(.state == \"up\" and (.instances | length == 2))" &&
 	gated n1 -q batch && wait_event $n1 start && open_gate n1 && ended_well $n1 &&
-	partition wide "select(.instances | length == 2)" && open_gate direct && wait_event $old clean && is_up wide && tail -n 1 ran | grep direct
+	partition wide "select(.instances | length == 2)" && open_gate direct && wait_event $old clean && is_alone wide && tail -n 1 ran | grep direct
 '
 test_expect_success 'add, on demand: it starts when a job waits, and is given back' '
 	weir partition add spare --queue debug --cores 2 --on-demand --idle-time 1s && weir partition list | grep "spare  *debug  *2 .* off" &&
-	weir partition drain debug && gated s1 -q debug -c2 && wait_event $s1 start && is_up spare && open_gate s1 && ended_well $s1 &&
+	weir partition drain debug && gated s1 -q debug -c2 && wait_event $s1 start && is_alone spare && open_gate s1 && ended_well $s1 &&
 	log_has "The partition spare had no job for 1s: it is given back" && partition spare "select(.state == \"off\" and .instances == [])" &&
 	weir partition resume debug
 '
 test_expect_success 'remove: a running job ends first; with --kill it does not' '
-	weir partition add more --queue debug --cores 1 && is_up more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
+	weir partition add more --queue debug --cores 1 && is_alone more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
 	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&
 	wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
 	weir partition resume debug && gated k2 -q batch && wait_event $k2 start && weir partition remove wide --kill &&
@@ -102,15 +100,15 @@ test_expect_success 'reload: a changed table counts again, a new one is started,
 	queues = ["debug", "batch"]
 	cores = 2
 	EOF
-	weir reload && is_up extra && wait_event $l1 start && open_gate l1 && ended_well $l1 &&
-	sed -i "s/cores = 3/cores = 2/" site.toml && weir reload && is_up wide && log_has "configuration of the partition wide has changed"
+	weir reload && is_alone extra && wait_event $l1 start && open_gate l1 && ended_well $l1 &&
+	sed -i "s/cores = 3/cores = 2/" site.toml && weir reload && is_alone wide && log_has "configuration of the partition wide has changed"
 '
 test_expect_success 'a mistake is refused with file, line, value and what is right; nothing changes' '
 	cp site.toml before.toml && sed "s/cores = 2/cores = \"two\"/" before.toml >site.toml && line=$(grep -n "two" site.toml | head -n 1 | cut -d: -f1) &&
 	test_expect_code 1 weir reload 2>err && cat err && grep "site.toml:$line: .partition wide. cores = \"two\": must be a whole number" err &&
 	sed "s/^scheduler/shceduler/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "unknown key; did you mean \"scheduler\"" err &&
 	sed "s/\"batch\"\]/\"bacth\"]/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "there is no queue bacth; write a table .queues.bacth" err &&
-	cp before.toml site.toml && weir reload && is_up wide && is_up extra
+	cp before.toml site.toml && weir reload && is_alone wide && is_alone extra
 '
 test_expect_success 'so are mistakes in commands' '
 	test_must_fail weir partition add x --queue nowhere --cores 1 2>err && grep "there is no queue nowhere" err &&
@@ -122,7 +120,7 @@ test_expect_success 'a size that the machine does not have is refused with the r
 	same() { weir partition list --json | jq -S "[.partitions[] | {name, cores, nodes, instances: [.instances[].id]}]"; } && same >was &&
 	test_must_fail weir partition resize wide --cores 11 2>err && cat err && grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: unsatisfiable request: the job asks for " err &&
 	test_must_fail weir partition resize wide --nodes 2 --cores-per-node 1 --kill 2>err && grep "cannot have this size" err &&
-	test_must_fail weir partition add huge --queue batch --cores 11 2>err && grep "The partition huge cannot have this size" err && same >is && test_cmp was is && is_up wide
+	test_must_fail weir partition add huge --queue batch --cores 11 2>err && grep "The partition huge cannot have this size" err && same >is && test_cmp was is && is_alone wide
 '
 test_expect_success 'it ends, and leaves nothing' '
 	stop_weir && test -z "$(leftovers)" && ! test -e run

@@ -37,21 +37,18 @@ queues = ["batch", "large"]
 cores = 4
 EOF
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-job_of() {
-	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
-}
 name_of() {
 	call job-route.partitions | jq -r ".partitions[] | select(.instances[0].job == $1) | .name"
 }
-end() {
-	open_gate $1 && eval "id=\$$1" && ended_well $id
+specs_read() {
+	FLUX_URI=$1 call job-manager.stats-get "{}" | jq .plugin_jobspecs
 }
 waits_in_parent() {
 	wait_until job-route.locate "{\"id\":$1}" ".child == 0" >/dev/null
 }
 
 test_expect_success 'three partitions of one queue, and a job in each' '
-	start_weir --cores 10 --config site.toml && for name in one two large; do partition $name "select(.state == \"up\")" || return 1; done &&
+	start_weir --cores 10 --config site.toml && are_up one two large &&
 	large=$(job_of large) && gated l1 -q large -c4 && wait_event $l1 start &&
 	gated a1 -q batch -c2 && wait_event $a1 start && gated b1 -q batch -c2 && wait_event $b1 start && test $(child_of $a1) != $(child_of $b1)
 '
@@ -87,6 +84,11 @@ test_expect_success 'one is killed (-9) while the others run: its job is lost, w
 	dead=$(name_of $(child_of $h1)) && kill -9 $(cat run/$dead/broker.pid) && log_has "The partition $dead ended .killed by signal 9." &&
 	wait_event $h1 exception | jq -e ".type == \"child-lost\"" && wait_event $h1 clean && partition $dead "select(.state == \"up\")" &&
 	for id in $(cat many); do ended_well $id || return 1; done && end b2 && end l3 && end o2
+'
+# A count of work: reading one takes some 50 us, and a job passes the plugins twenty times.
+test_expect_success 'the job-managers read the jobspec of a job twice for their plugins, whatever becomes of the job' '
+	in_large=local://$WEIR_RUNDIR/large/local-0 && above=$(specs_read "$FLUX_URI") && below=$(specs_read "$in_large") &&
+	id=$(weir submit --json -q large true | jq .id) && ended_well $id && test $(specs_read "$FLUX_URI") = $((above + 2)) && test $(specs_read "$in_large") = $((below + 2))
 '
 test_expect_success 'hand-down = 0 is refused: a partition that waits for each job by itself cannot backfill' '
 	sed "s/^hand-down = 2/hand-down = 0/" site.toml >zero.toml && test_expect_code 1 timeout 60 weir start --cores 10 --config zero.toml --rundir "$(pwd)/zero" 2>err &&

@@ -29,24 +29,15 @@ takes = { users = ["bob"] }
 EOF
 cp site.toml good.toml
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-job_of() {
-	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
-}
 begin() {
 	start_weir --cores 8 --config site.toml --statedir "$(pwd)/state" &&
-	for name in short long club; do partition $name "select(.state == \"up\")" || return 1; done && short=$(job_of short) && long=$(job_of long)
-}
-end() {
-	open_gate $1 && eval "id=\$$1" && ended_well $id
+	are_up short long club && short=$(job_of short) && long=$(job_of long)
 }
 is_with() {
 	wait_until job-route.locate "{\"id\":$1}" ".child == $2" >/dev/null
 }
 long_takes() {
 	sed "s/cores-max = 1/$1/" good.toml >site.toml && weir reload
-}
-load_anew() {
-	FLUX_URI="$1" call module.remove "{\"name\":\"job-route\"}" && FLUX_URI="$1" call module.load "{\"path\":\"job-route\",\"args\":[]}"
 }
 
 test_expect_success 'the list has the rules, in the order of the file' '
@@ -77,8 +68,8 @@ test_expect_success 'reload: what waits where it is not taken any more comes bac
 	test_expect_code 1 weir submit -q batch -t2h true 2>err && grep "long takes at least 3h" err
 '
 test_expect_success 'so it does when job-route is loaded anew, in the parent and in the child' '
-	load_anew "$FLUX_URI" && partition short "select(.state == \"up\")" && partition long "select(.state == \"up\")" && is_with $l2 0 && is_with $s3 $short &&
-	load_anew "local://$WEIR_RUNDIR/short/local-0" && partition short "select(.state == \"up\")" && is_with $s3 $short && is_with $l2 0 && weir why $l2 | grep "no partition of the queue"
+	load_route_again && are_up short long && is_with $l2 0 && is_with $s3 $short &&
+	load_route_again "local://$WEIR_RUNDIR/short/local-0" && are_up short && is_with $s3 $short && is_with $l2 0 && weir why $l2 | grep "no partition of the queue"
 '
 test_expect_success 'rules that take it let it run' '
 	end s2 && long_takes "cores-max = 1" && is_with $l2 $long && wait_event $l2 start && end l1 && end s1 && wait_event $s3 start && test $(child_of $s3) = $short

@@ -26,15 +26,9 @@ cores = 2
 EOF
 cp site.toml good.toml
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-job_of() {
-	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[] | select(.role == \"current\").job"
-}
 begin() {
 	start_weir --cores 12 --config site.toml --statedir "$(pwd)/state" &&
-	for name in small other third; do partition $name "select(.state == \"up\")" || return 1; done && small=$(job_of small) && other=$(job_of other)
-}
-end() {
-	open_gate $1 && eval "id=\$$1" && ended_well $id
+	are_up small other third && small=$(job_of small) && other=$(job_of other)
 }
 # waits_for ID LIMIT: it waits here, and small has no place for it by that limit
 waits_for() {
@@ -45,9 +39,6 @@ runs_in() {
 }
 limits() {
 	sed "s/^limits = .*/limits = { $1 }/" good.toml >site.toml && weir reload
-}
-load_anew() {
-	call module.remove "{\"name\":\"job-route\"}" && call module.load "{\"path\":\"job-route\",\"args\":[]}" && partition small "select(.state == \"up\")"
 }
 # small_has CORES: the present instance of small serves with so many, and none is draining
 small_has() {
@@ -88,7 +79,7 @@ test_expect_success 'jobs in an earlier instance of the partition count' '
 '
 test_expect_success 'the limit holds when job-route is loaded anew, and over kill -9 of the parent and of the partition' '
 	gated m -q batch -t2h && gated n -q batch -t2h && gated o -q batch -t2h && runs_in $n $small && waits_for $o "$two_run" &&
-	load_anew && waits_for $o "$two_run" && kill -9 $(cat run/broker.pid) && { wait $WEIR_PID; begin; } && runs_in $o $small && wait_event $n clean &&
+	load_route_again && are_up small && waits_for $o "$two_run" && kill -9 $(cat run/broker.pid) && { wait $WEIR_PID; begin; } && runs_in $o $small && wait_event $n clean &&
 	gated p -q batch -t2h && gated q -q batch -t2h && runs_in $p $small && waits_for $q "$two_run" && kill -9 $(cat run/small/broker.pid) && wait_event $p clean && runs_in $q $(job_of small) && end q
 '
 # of all jobs that ran in small: the most at once, from the allocation to the end
@@ -110,7 +101,7 @@ EOF
 test_expect_success 'a stream of jobs never exceeds it, whatever else happens' '
 	limits "running-jobs-max = 2" && partition small "select(.state == \"up\")" && ids= &&
 	for i in $(seq 30); do ids="$ids $(weir submit -q batch -t2h --json sleep 0.05 | jq .id)" || return 1; done && set -- $ids &&
-	wait_event ${10} clean && load_anew && wait_event ${16} clean && weir partition restart small && wait_event ${22} clean && weir partition resize small -c 3 &&
+	wait_event ${10} clean && load_route_again && are_up small && wait_event ${16} clean && weir partition restart small && wait_event ${22} clean && weir partition resize small -c 3 &&
 	for id in $ids; do wait_event $id clean >/dev/null || return 1; done && python3 most.py $ids | tee most && test $(cat most) = 2
 '
 test_expect_success 'a partition that is added may have limits; a mistake is refused, and nothing changes' '

@@ -6,6 +6,26 @@ partition() {
 	wait_until job-route.partitions "{}" ".partitions[] | select(.name == \"$1\") | $2" >/dev/null
 }
 
+# are_up NAME...: each of these partitions serves its queues
+are_up() {
+	for name in "$@"; do partition $name 'select(.state == "up")' || return 1; done
+}
+
+# is_alone NAME: the partition serves with one instance, and none of before is draining
+is_alone() {
+	partition "$1" 'select(.state == "up" and (.instances | length == 1))'
+}
+
+# job_of NAME: the job that is the partition's present instance
+job_of() {
+	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[] | select(.role == \"current\").job"
+}
+
+# load_route_again [URI]: as an upgrade does
+load_route_again() (
+	FLUX_URI=${1:-$FLUX_URI} && call module.remove "{\"name\":\"job-route\"}" && call module.load "{\"path\":\"job-route\",\"args\":[]}"
+)
+
 # gated NAME WORDS...: a job that writes NAME into `ran` and ends when its gate is opened; $NAME is its id
 gated() {
 	name=$1 && shift && mkfifo $name.gate &&
@@ -15,6 +35,11 @@ gated() {
 # open_gate NAME: lets that job end
 open_gate() {
 	echo go >"$1.gate"
+}
+
+# end NAME: opens its gate, and returns when it has ended well
+end() {
+	open_gate $1 && eval "id=\$$1" && ended_well $id
 }
 
 # ended_well ID: returns when the job has ended, and whether with status 0
