@@ -24,7 +24,7 @@ flux job wait-event -q -t 30 $second priority
 sync_priorities
 test $(priority_of $second) = 0
 test $(state_of $second) = SCHED
-explain $second | jq -e '.limit == "bio runs at most 1 job; 1 run" and any(.words[]; startswith("It is held back by a limit: bio"))'
+explain $second | jq -e '.limit == "bio runs at most 1 job; 1 runs" and any(.words[]; startswith("It is held back by a limit: bio"))'
 # another account has the second core of the machine though it came later
 other=$(job physics -t 5m)
 flux job wait-event -q -t 30 $other alloc

@@ -21,7 +21,7 @@ memo() { timeout 60 flux python "$SHARNESS_TEST_SRCDIR/tools/annotation.py" "$1"
 first=$(job)
 flux job wait-event -q -t 30 $first alloc
 second=$(job)
-memo $second "^limit: bio runs at most 1 job; 1 run"
+memo $second "^limit: bio runs at most 1 job; 1 runs"
 held=$(job --urgency=hold)
 memo $held "^held: urgency 0"
 # the format file shows them in a column

@@ -150,16 +150,18 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
     const std::string who = hit.node == root_node ? std::string("everybody together") : tree.path(hit.node);
     const std::string most = limit_text(hit.kind, hit.limit);
     const std::string soft = hit.is_soft ? ", while others wait" : "";
-    const std::string used = std::to_string(hit.used);
+    const auto used = [&hit](const char* one, const char* many) {
+        return "; " + std::to_string(hit.used) + (hit.used == 1 ? one : many);
+    };
     switch (hit.kind) {
         case LimitKind::running_jobs:
-            return who + " runs at most " + plural(hit.limit, "job") + soft + "; " + used + " run";
+            return who + " runs at most " + plural(hit.limit, "job") + soft + used(" runs", " run");
         case LimitKind::active_jobs:
-            return who + " has at most " + plural(hit.limit, "job") + " that wait or run; " + used + " do";
+            return who + " has at most " + plural(hit.limit, "job") + " that wait or run" + used(" does", " do");
         case LimitKind::nodes:
-            return who + " uses at most " + plural(hit.limit, "node") + soft + "; " + used + " are in use";
+            return who + " uses at most " + plural(hit.limit, "node") + soft + used(" is in use", " are in use");
         case LimitKind::cores:
-            return who + " uses at most " + plural(hit.limit, "core") + soft + "; " + used + " are in use";
+            return who + " uses at most " + plural(hit.limit, "core") + soft + used(" is in use", " are in use");
         case LimitKind::wall_time:
             return "a job of " + who + " runs at most " + most + soft;
         case LimitKind::usage:

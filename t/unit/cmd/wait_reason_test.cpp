@@ -52,7 +52,7 @@ TEST_CASE("wait reason: what holds it before the scheduler is asked comes first"
     CHECK(why(job, facts) == "queue-stopped");
     facts.queue.set("stop_reason", "Scheduler is offline");
     CHECK(why(job, facts) == "no-scheduler");
-    facts.priority = object("limit", Json::string("bio runs at most 1 job; 1 run"));
+    facts.priority = object("limit", Json::string("bio runs at most 1 job; 1 runs"));
     CHECK(why(job, facts) == "limit");
     job.urgency = 0;
     CHECK(why(job, facts) == "held");

@@ -53,7 +53,7 @@ TEST_CASE("service: a job over a limit is pushed as 0 until another of its accou
     CHECK(values.at(1) > 0);
     CHECK(values.at(2) == 0);
     CHECK(values.at(3) > 0);
-    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 run");
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 runs");
     CHECK(held_back_by(*s, 1).empty());
     s->apply(started(1, 5, 1));
     s->pass(at(5), Pass::marked);
@@ -76,7 +76,7 @@ TEST_CASE("service: a held job takes nobody's place") {
     s->apply(urgency(1, 4, 16));
     s->pass(at(4), Pass::marked);
     CHECK(pushes(*s).count(1) == 0);  // 0 as before
-    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 run");
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
 }
 
 TEST_CASE("service: a held job has the value 0, so that nothing starts it between its release and its admission") {
@@ -91,7 +91,7 @@ TEST_CASE("service: a held job has the value 0, so that nothing starts it betwee
     s->apply(freed(2, 4));
     s->apply(urgency(1, 5, 16));
     s->pass(at(5), Pass::marked);
-    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 run");
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
 }
 
 TEST_CASE("service: a time limit that is raised above the tree's is refused while the job waits, not once it runs") {

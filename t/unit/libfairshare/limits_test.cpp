@@ -91,7 +91,7 @@ TEST_CASE("limits: what can never be is told at submission") {
     CHECK_FALSE(w.gate.counts().submission(*w.tree, w.at("a/@u")));
     w.gate.park(*w.tree, 1, w.at("a/@u"), {});
     CHECK(words_of(*w.gate.counts().submission(*w.tree, w.at("a/@u")), *w.tree) ==
-          "a has at most 1 job that wait or run; 1 do");
+          "a has at most 1 job that wait or run; 1 does");
 }
 
 TEST_CASE("limits: a soft limit holds while others wait, a hard one always") {
@@ -101,7 +101,7 @@ TEST_CASE("limits: a soft limit holds while others wait, a hard one always") {
     w.wait(3, "a/@u");
     w.wait(9, "b/@v");
     CHECK(w.admit() == Ids{1, 9});
-    CHECK(w.why(2) == "a runs at most 1 job, while others wait; 1 run");
+    CHECK(w.why(2) == "a runs at most 1 job, while others wait; 1 runs");
     w.gate.start(*w.tree, 1, w.at("a/@u"), {});
     CHECK(w.admit().empty());
     w.gate.start(*w.tree, 9, w.at("b/@v"), {});
@@ -173,7 +173,7 @@ TEST_CASE("limits: an admitted job without room counts until it is known not to 
     const auto everybody = [](std::uint64_t) { return true; };
     CHECK(w.admit().empty());
     CHECK(w.gate.is_held_back(1));
-    CHECK(w.why(1) == "a runs at most 1 job; 1 run");
+    CHECK(w.why(1) == "a runs at most 1 job; 1 runs");
     CHECK_FALSE(w.gate.can_settle(nobody));
     CHECK(w.gate.can_settle(everybody));
     w.gate.remove(*w.tree, 2);
