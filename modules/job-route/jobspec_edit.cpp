@@ -3,17 +3,12 @@
 #include "modules/job-route/jobspec_edit.hpp"
 
 #include "libfairshare/base/base64.hpp"
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/json.hpp"
 
 namespace weir::route {
 
 namespace {
-
-json_t* environment_of(const Json& jobspec) {
-    json_t* environment = nullptr;
-    (void)json_unpack(jobspec.get(), "{s:{s:{s?o}}}", "attributes", "system", "environment", &environment);
-    return environment;
-}
 
 Result<Json> parse_jobspec(const std::string& text) {
     auto jobspec = Json::parse(text);
@@ -34,15 +29,11 @@ json_t* system_of(const Json& jobspec) {
 }  // namespace
 
 bool has_environment(const std::string& jobspec) {
-    const auto parsed = parse_jobspec(jobspec);
-    return parsed && environment_of(*parsed) != nullptr;
+    FlatJson reader;
+    return bool(reader.read(jobspec)["attributes"]["system"]["environment"]);
 }
 
 Result<std::string> with_environment(const std::string& jobspec, const std::string& J) {
-    auto parsed = parse_jobspec(jobspec);
-    if (!parsed) {
-        return parsed.error();
-    }
     const std::size_t begin = J.find('.');
     const std::size_t end = begin != std::string::npos ? J.find('.', begin + 1) : std::string::npos;
     if (end == std::string::npos) {
@@ -52,13 +43,15 @@ Result<std::string> with_environment(const std::string& jobspec, const std::stri
     if (!payload) {
         return payload.error();
     }
+    if (!has_environment(*payload)) {
+        return jobspec;
+    }
     const auto original = parse_jobspec(*payload);
-    if (!original) {
-        return original.error();
+    auto parsed = parse_jobspec(jobspec);
+    if (!original || !parsed) {
+        return (!original ? original : parsed).error();
     }
-    if (json_t* environment = environment_of(*original); environment != nullptr) {
-        json_object_set(system_of(*parsed), "environment", environment);
-    }
+    json_object_set(system_of(*parsed), "environment", json_object_get(system_of(*original), "environment"));
     return parsed->dump();
 }
 

@@ -19,7 +19,7 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
 
 bool has_environment(const std::string& jobspec);
 /// The jobspec with the environment that J, the jobspec as it was signed, has. Stock Flux keeps it nowhere else.
-/// Errors: either is malformed.
+/// Errors: J is malformed; the jobspec is, where J has an environment.
 Result<std::string> with_environment(const std::string& jobspec, const std::string& J);
 
 }  // namespace weir::route
