@@ -16,15 +16,9 @@ name = "batch"
 cores = 2
 EOF
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-job_of() {
-	call job-route.partitions | jq -r ".partitions[] | select(.name == \"$1\") | .instances[0].job"
-}
-end() {
-	open_gate $1 && eval "id=\$$1" && ended_well $id
-}
 
 test_expect_success 'two partitions; the list says to which queue one lends' '
-	start_weir --cores 4 --config site.toml && for name in debug batch; do partition $name "select(.state == \"up\")" || return 1; done &&
+	start_weir --cores 4 --config site.toml && are_up debug batch &&
 	debug=$(job_of debug) && batch=$(job_of batch) && weir partition list | tee list && grep "^debug  *debug, then batch  *2 " list &&
 	weir partition list --json | tee j | jq -e ".partitions[] | select(.name == \"debug\") | .overflow == [\"batch\"]"
 '
@@ -54,7 +48,38 @@ test_expect_success 'a partition that is added may lend too' '
 	grep "^more  *batch, then debug  *2 " list && test_expect_code 1 weir partition add odd --queue batch -c 2 --overflow nosuch 2>err &&
 	grep "overflow: there is no queue nosuch" err && weir partition remove more
 '
+cat >top.toml <<EOF
+"mine" = 1
+"mine/@*" = 1
+EOF
+cat >own.toml <<EOF
+"mine" = {shares = 1, running_jobs_max = 1}
+"mine/@*" = 1
+EOF
+cat >held.toml <<EOF
+[weir]
+share-tree = "$(pwd)/top.toml"
+[[partition]]
+name = "debug"
+cores = 2
+overflow = ["batch"]
+[partition.config.weir]
+parent-factors = false
+share-tree = "$(pwd)/own.toml"
+
+[[partition]]
+name = "batch"
+cores = 1
+EOF
+test_expect_success 'what debug holds back by a limit of its own waits for no cores, so debug lends them' '
+	stop_weir && start_weir --cores 4 --config held.toml && are_up debug batch && debug=$(job_of debug) &&
+	gated o1 -q debug -A mine && wait_event $o1 start && gated o2 -q debug -A mine && wait_event $o2 weir.route &&
+	weir why $o2 | tee why && grep "mine runs at most 1 job; 1 runs" why &&
+	gated b6 -q batch && wait_event $b6 start && gated b7 -q batch && wait_event $b7 start && test $(child_of $b7) = $debug &&
+	end b7 && end o1 && wait_event $o2 start && end o2 && end b6
+'
 test_expect_success 'a queue that is its own already, or is none, is refused with file, line and value' '
+	stop_weir && cp next site.toml && start_weir --cores 4 --config site.toml &&
 	sed "s/^name = \"debug\"/&\noverflow = [\"debug\"]/" next >site.toml && test_expect_code 1 weir reload 2>err &&
 	grep "site.toml:.*.partition debug. overflow = ..debug..: the partition serves the queue debug as its own" err &&
 	sed "s/^name = \"debug\"/&\noverflow = [\"nosuch\"]/" next >site.toml && test_expect_code 1 weir reload 2>err && grep "overflow: there is no queue nosuch" err

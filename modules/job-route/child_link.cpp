@@ -19,10 +19,31 @@ void ChildLink::record(JobId id, Job& job, ChildEvent event) {
     }
     event.id = id;
     job.history.push_back(event);
+    tell(std::move(event));
+}
+
+void ChildLink::tell(ChildEvent event) {
     if (is_attached_) {
         event.seq = ++last_seq_;
         outbox_.push_back(std::move(event));
     }
+}
+
+/// The history has what the parent must know when it attaches again: only that a job is held back now.
+void ChildLink::hold_back(JobId id, Job& job, bool is_held_back) {
+    if (std::exchange(job.is_held_back, is_held_back) == is_held_back) {
+        return;
+    }
+    if (is_held_back) {
+        record(id, job, ChildEvent::Kind::held_back);
+        return;
+    }
+    std::erase_if(job.history, [](const ChildEvent& event) { return event.kind == ChildEvent::Kind::held_back; });
+    ChildEvent admitted;
+    admitted.id = id;
+    admitted.kind = ChildEvent::Kind::admitted;
+    admitted.local = job.local;
+    tell(std::move(admitted));
 }
 
 void ChildLink::record(JobId id, Job& job, ChildEvent::Kind kind) {
@@ -313,7 +334,11 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
         case Kind::urgency:
             job.urgency = event.urgency;
             break;
+        case Kind::priority:
+            hold_back(id->second, job, event.priority == 0 && job.urgency != 0);
+            break;
         case Kind::alloc:
+            hold_back(id->second, job, false);
             job.is_allocated = true;
             told.kind = ChildEvent::Kind::allocated;
             told.R = event.R;

@@ -84,6 +84,7 @@ class ChildLink {
         int urgency = 16;                      ///< the parent's
         int submitted_urgency = 16;            ///< of the copy, until it is here
         std::optional<std::int64_t> priority;  ///< the parent's
+        bool is_held_back = false;             ///< by a limit here: priority 0, though its user does not hold it
         bool is_allocated = false;
         bool has_go = false;
         bool is_cancel_asked = false;
@@ -98,6 +99,8 @@ class ChildLink {
     bool has(const Job& job, ChildEvent::Kind kind) const;
     void record(JobId id, Job& job, ChildEvent event);
     void record(JobId id, Job& job, ChildEvent::Kind kind);
+    void tell(ChildEvent event);
+    void hold_back(JobId id, Job& job, bool is_held_back);
     void raise(LocalId local, const std::string& type, const std::string& note);
     void release(LocalId local);
     /// Of the copy, to what the parent has.

@@ -45,6 +45,8 @@ class HandDown {
         bool is_there = false;   ///< the child has said that it has it
         int kind = 0;            ///< of the rules that it meets (RuleBook)
         std::uint32_t user = 0;  ///< whose jobs a limit counts; 0 where none counts users
+        /// Ahead, and a limit of the child's own holds it back: it waits for no cores there.
+        bool is_held_back = false;
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -73,6 +75,7 @@ class HandDown {
         int kind = 0;
         std::int64_t cores = 1;
         std::uint32_t user = 0;
+        bool is_held_back = false;
         friend auto operator<=>(const JobClass&, const JobClass&) = default;
     };
     /// The children that can be expected, attached or not, and take jobs of a class.
@@ -109,6 +112,8 @@ class HandDown {
     /// load go to the lowest id. The caller carries the moves out in their order and tells by set().
     /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
     /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait.
+    /// A job that its child holds back takes no room there, only a place of the depth, and goes to another that has
+    /// room.
     /// A child of a partition with limits has no more jobs than the limits allow to run: a job that would exceed one
     /// waits here, or goes to another child, and one that is there comes back. So no limit is exceeded whatever the
     /// child starts.
@@ -161,7 +166,7 @@ class HandDown {
     static bool is_in_child(const Job& job) {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }
-    static JobClass class_of(const Job& job) { return {job.queue, job.kind, job.cores, job.user}; }
+    static JobClass class_of(const Job& job) { return {job.queue, job.kind, job.cores, job.user, job.is_held_back}; }
     static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }
 
     std::int64_t depth_;

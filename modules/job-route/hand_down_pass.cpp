@@ -78,6 +78,9 @@ void HandDown::Pass::uncount(std::size_t index, const Class& kind) {
 void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     for (const auto& [jobs, places] : classes) {
         const Class& kind = kind_of(jobs);
+        if (jobs.is_held_back && kind.is_bound) {
+            budgets_[budget].ahead += std::ssize(places);
+        }
         if (budget != npos || !kind.children.empty() || !kind.lenders.empty()) {
             sources_.push_back({places.begin(), places.end(), std::ssize(places), &kind, budget});
         }
@@ -285,6 +288,9 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         leave(place, holder);
         return true;
     }
+    if (record.job.is_held_back) {
+        return place_held_back(place, kind, holder);
+    }
     const bool has_room = budget.room >= kind.cores;
     const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
     const bool is_well = has_room && !is_stuck;
@@ -304,6 +310,20 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     }
     keep(place, holder);
     return has_choice(kind, holder);
+}
+
+/// \return whether the next of its class in this child may find another one.
+bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std::size_t holder) {
+    const std::size_t to = pick_room(kind, place.id, holder);
+    if (to != npos) {
+        move(place.id, holder, to, true);
+        give(to, kind, place.priority);
+        return true;
+    }
+    const auto has_room = [&](std::size_t i) {
+        return i != holder && budgets_[i].room >= kind.cores && allows(budgets_[i], kind);
+    };
+    return std::any_of(kind.children.begin(), kind.children.end(), has_room) && ++skipped_ < skipped_max;
 }
 
 void HandDown::Pass::keep(const Place& place, std::size_t holder) {
@@ -394,7 +414,11 @@ void HandDown::Pass::keep_or_return(const Late& late) {
     if (id == checked_) {
         check_allocation(budget, record, kind);
     }
-    const bool has_room = can_lend(budget, kind) && rules_.takes(record.job.kind, budget.child->facts.rank);
+    const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
+    if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
+        return;  // it stays for a while, as one that does not start, and takes nothing
+    }
+    const bool has_room = can_lend(budget, kind) && is_taken;
     const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
     if (has_room && !is_stuck) {
         count(late.holder, kind);

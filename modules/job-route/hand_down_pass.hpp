@@ -102,6 +102,7 @@ class HandDown::Pass {
     void give(std::size_t to, const Class& kind, std::int64_t priority);
     bool place_waiting(const Place& place, const Class& kind);
     bool place_given(const Place& place, std::size_t holder);
+    bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
     void keep(const Place& place, std::size_t holder);
     void leave(const Place& place, std::size_t holder, bool is_stuck = false);
     void check_allocation(const Budget& budget, const Record& record, const Class& kind);

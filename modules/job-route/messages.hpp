@@ -19,7 +19,8 @@ using JobId = StrongId<struct ParentJobTag, std::uint64_t>;
 using LocalId = StrongId<struct LocalJobTag, std::uint64_t>;
 
 /// One event of a routed job in its child. Each kind happens at most once a job, in this order, except `exception`,
-/// which may come at any time and after which only `cleaned` follows.
+/// which may come at any time and after which only `cleaned` follows, and the last two, which come in turns before
+/// `allocated`.
 struct ChildEvent {
     enum class Kind : std::uint8_t {
         accepted,   ///< the child has it under `local`
@@ -29,6 +30,8 @@ struct ChildEvent {
         finished,   ///< `status` is set (wait status)
         exception,  ///< `type`, `note` are set; a `severity` other than 0 says nothing
         cleaned,    ///< inactive in the child
+        held_back,  ///< by a limit of the child's own: it waits for no cores there
+        admitted,   ///< no longer held back
     };
     std::uint64_t seq = 0;  ///< counts from 1 in each session
     JobId id;

@@ -11,8 +11,8 @@ namespace {
 using EventKind = ChildEvent::Kind;
 using OrderKind = Order::Kind;
 
-constexpr std::array<const char*, 7> event_names{"submit", "returned",  "alloc", "start",
-                                                 "finish", "exception", "clean"};
+constexpr std::array<const char*, 9> event_names{"submit",    "returned", "alloc",     "start",   "finish",
+                                                 "exception", "clean",    "held-back", "admitted"};
 constexpr std::array<const char*, 6> order_names{"submit", "cancel", "urgency", "go", "priority", "complete"};
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 

@@ -29,6 +29,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
                          : may_start                                      ? Standing::ahead
                                                                           : Standing::absent;
         facts.is_there = given->local.value != 0;
+        facts.is_held_back = given->is_held_back && facts.standing == Standing::ahead;
     } else if (job.is_unplaced()) {
         const bool is_in_sched = job.progress == Progress::sched && job.priority > 0;
         facts.standing = may_start && is_in_sched ? Standing::waits : Standing::absent;

@@ -62,6 +62,7 @@ struct Given {
     JobId child;
     LocalId local{};
     bool is_sent = false;         ///< the order to submit it has left
+    bool is_held_back = false;    ///< by a limit of the child's own, as the child says
     bool is_alloc_asked = false;  ///< the plugin has been asked to mirror its allocation
     bool may_have_alloc =
         false;  ///< the same, also in an earlier session: an allocation may be on its way to the record

@@ -122,6 +122,7 @@ void RouteTable::settle(Entry& entry, const KnownJob* known) {
         return;
     }
     given.is_sent = true;
+    given.is_held_back = false;                      // else the child says so
     given.is_alloc_asked = has_alloc(job.progress);  // a reloaded plugin has forgotten earlier requests
     if (is_ending(job.progress)) {
         if (!known->has_ended) {
@@ -230,6 +231,11 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             break;
         case Kind::cleaned:
             on_cleaned(entry);
+            break;
+        case Kind::held_back:
+        case Kind::admitted:
+            job.given()->is_held_back = event.kind == Kind::held_back;
+            refile(entry);
             break;
     }
 }

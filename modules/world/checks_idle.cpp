@@ -12,8 +12,7 @@ using namespace std::chrono_literals;
 /// Longer than HandDown spares a job a move, and the links are slow.
 constexpr Duration idle_for = 20s;
 
-/// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children. One whose own share
-/// tree holds jobs back has these before it lends, and its parent does not know why they wait.
+/// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children.
 bool is_idle(World& world, const Place& child, const std::string& queue, std::uint32_t cores) {
     if (!child.live || (child.serves != queue && child.lends != queue) || !child.live->route().is_attached()) {
         return false;
@@ -22,9 +21,6 @@ bool is_idle(World& world, const Place& child, const std::string& queue, std::ui
         if (world.places()[below].serves == queue) {
             return false;
         }
-    }
-    if (holds_back(*child.live)) {
-        return false;
     }
     const Scheduler& scheduler = child.live->sched().scheduler();
     return scheduler.pending() == 0 && scheduler.space().pool().free_cores() >= cores;

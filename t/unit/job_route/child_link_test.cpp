@@ -129,6 +129,37 @@ TEST_CASE("a new session is told everything again, from sequence number 1") {
     CHECK(events[0].seq == 1U);
 }
 
+// Kills: the parent is not told, or a new session does not say it again, so that the job counts as waiting for cores.
+TEST_CASE("a limit of the child's own: each change is told, and a new session says what holds now") {
+    ChildLink link = with_a_job();
+    const auto gets = [&link](std::int64_t priority) {
+        JournalEvent event = an_event(Kind::priority);
+        event.priority = priority;
+        link.event(local, event);
+    };
+    gets(0);
+    gets(0);
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted, EventKind::held_back});
+    link.acked(2);
+    link.lost();
+    link.attached();
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted, EventKind::held_back});
+    link.acked(2);
+    gets(7);
+    gets(8);
+    CHECK(told(link) == std::vector<EventKind>{EventKind::admitted});
+    link.acked(3);
+    link.lost();
+    link.attached();
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted});
+    link.acked(1);
+    JournalEvent hold = an_event(Kind::urgency);
+    hold.urgency = 0;  // its user's word, which the parent knows
+    link.event(local, hold);
+    gets(0);
+    CHECK(told(link).empty());
+}
+
 TEST_CASE("go: only for a job that is allocated, and once") {
     ChildLink link = with_a_job();
     link.order(an_order(Order::Kind::go));

@@ -374,6 +374,39 @@ TEST_CASE("hand down: a job that its child does not take comes back, though it h
     CHECK(planned_by_rules(plan) == Moves{{JobId{10}, left, right}});
 }
 
+// Kills: what a child holds back counts as waiting for its cores (seed 36 of the world, 1x3 with 400 jobs).
+TEST_CASE("hand down: what a child holds back takes no room there, and keeps it from lending nothing") {
+    HandDown plan;
+    plan.set_child(left, of_cores(2));
+    plan.set_child(right, {{"debug"}, 2, 0, true, {"batch"}});
+    for (std::uint64_t id = 20; id < 24; id++) {
+        HandDown::Job held = a_job(Standing::ahead, 1, right);
+        held.queue = "debug";
+        held.is_held_back = true;
+        plan.set(JobId{id}, held);
+    }
+    plan.set(JobId{11}, a_job(Standing::busy, 2, left));
+    plan.set(JobId{12}, a_job(Standing::waits, 2));
+    CHECK(planned(plan) == Moves{{JobId{12}, {}, right}});
+}
+
+TEST_CASE("hand down: what a child holds back goes to another one that has room, and counts for its depth") {
+    HandDown plan = two_children(2);
+    plan.set(JobId{11}, a_job(Standing::busy, 2, left));
+    plan.set(JobId{12}, a_job(Standing::busy, 2, right));
+    for (std::uint64_t id = 20; id < 22; id++) {
+        HandDown::Job held = a_job(Standing::ahead, 2, left);
+        held.is_held_back = true;
+        plan.set(JobId{id}, held);
+    }
+    CHECK(planned(plan).empty());
+    plan.set(JobId{30}, a_job(Standing::waits, 2, {}, 10));
+    CHECK(planned(plan) == Moves{{JobId{30}, {}, right}});  // the depth of the left one is used
+    plan.set(JobId{30}, a_job(Standing::ahead, 2, right));
+    plan.set(JobId{12}, {});
+    CHECK(planned(plan) == Moves{{JobId{20}, left, right, true}});
+}
+
 TEST_CASE("hand down: a lender takes only what its rules say, and gives back what they do not say any more") {
     HandDown plan(2);
     HandDown::ChildFacts lender = of_rank(4, 0);
