@@ -7,6 +7,10 @@ set -o pipefail  # jq -e takes no input for success
 for library in /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib/faketime/libfaketimeMT.so.1; do
 	test ! -e "$library" || FAKETIME_LIBRARY=$library
 done
+test_have_prereq UNSANITIZED || {
+	skip_all='a sanitizer wants to be the first library of a program, before libfaketime'
+	test_done
+}
 test -n "$FAKETIME_LIBRARY" || {
 	skip_all='libfaketime is not installed (package faketime)'
 	test_done

@@ -6,10 +6,10 @@ The DSOs are the ones that the embedded broker loads. Skipped where there is no 
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
-FLUX=${WEIR_FLUX:-$(command -v flux || test ! -x /opt/flux/bin/flux || echo /opt/flux/bin/flux)}
+FLUX=$(find_flux)
 LIB=${WEIR_BUILD_DIR:-$SHARNESS_TEST_DIRECTORY/../build/dev}/lib/flux
 if test -z "$FLUX"; then
-	skip_all='no flux command here (set WEIR_FLUX): job-route was not tried in a stock Flux'
+	skip_all='no stock Flux here that can load this build: put flux into PATH or set WEIR_FLUX'
 	test_done
 fi
 test -f "$LIB/modules/job-route.so" || { skip_all="job-route.so is not built in $LIB/modules"; test_done; }

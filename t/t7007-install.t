@@ -6,7 +6,7 @@ test_description='an installed Weir runs from its prefix, alone and below a stoc
 use_weir
 
 PREFIX=$(pwd)/prefix
-FLUX=$(find_flux) && test_set_prereq FLUX && finds_modprobe_files "$FLUX" && test_set_prereq MODPROBE
+FLUX=$(find_flux) && test_set_prereq STOCK_FLUX && finds_modprobe_files "$FLUX" && test_set_prereq MODPROBE
 
 test_expect_success 'install: programs, modules, plugins, the flux subcommand and the examples' '
 	cmake --install "$WEIR_BUILD_DIR" --prefix "$PREFIX" >install.log &&
@@ -42,7 +42,7 @@ test_expect_success 'it needs nothing of the build folder: a tree starts and run
 	! grep "$WEIR_BUILD_DIR" $(cat maps) && echo "hello from the prefix" >want &&
 	weir submit --wait echo hello from the prefix >got 2>err && test_cmp want got && stop_weir
 '
-test_expect_success FLUX 'below a stock Flux: `flux weir`, and the module and plugin by their names' '
+test_expect_success STOCK_FLUX 'below a stock Flux: `flux weir`, and the module and plugin by their names' '
 	modules=$(dirname "$(find "$PREFIX" -name job-priority.so)") && plugins=$(dirname "$(find "$PREFIX" -name job-priority-tap.so)") &&
 	mkdir -p conf && cp "$SHARNESS_TEST_SRCDIR"/priority-conf/*.toml conf/ &&
 	env PATH="$(dirname "$FLUX"):$PATH" FLUX_EXEC_PATH="$PREFIX/libexec/flux/cmd" FLUX_MODULE_PATH_PREPEND="$modules" \
@@ -50,7 +50,7 @@ test_expect_success FLUX 'below a stock Flux: `flux weir`, and the module and pl
 			flux jobtap load \"$plugins/job-priority-tap.so\" && flux module load job-priority && flux weir share show
 			flux module remove job-priority" >flux.out && cat flux.out && grep physics flux.out
 '
-test_expect_success FLUX,MODPROBE 'the modprobe files: a stock Flux brings the module up itself and takes it down in time' '
+test_expect_success STOCK_FLUX,MODPROBE 'the modprobe files: a stock Flux brings the module up itself and takes it down in time' '
 	printf "[job-manager]\nplugins = [{ load = \"%s\" }]\n" "$plugins/job-priority-tap.so" >>conf/weir.toml &&
 	env PATH="$(dirname "$FLUX"):$PATH" FLUX_MODULE_PATH_PREPEND="$modules" \
 		FLUX_MODPROBE_PATH_APPEND="$PREFIX/share/flux/modprobe:$PREFIX/libexec/flux/modprobe" \
@@ -65,7 +65,7 @@ flux_with() {
 		FLUX_MODPROBE_PATH_APPEND="$PREFIX/share/flux/modprobe:$PREFIX/libexec/flux/modprobe" \
 		"$FLUX" start --test-size=1 "--config-path=$1" sh -ec "$2"
 }
-test_expect_success FLUX 'Flux'"'"'s own scheduler stays where the configuration names no other; nothing of Flux is shadowed' '
+test_expect_success STOCK_FLUX 'Flux'"'"'s own scheduler stays where the configuration names no other; nothing of Flux is shadowed' '
 	: >none.toml && flux_with "$(pwd)/none.toml" "flux module list" >none.out && grep "^sched-simple " none.out &&
 	test_must_fail grep weir none.out &&
 	flux_dir=$(dirname "$(find "$(dirname "$FLUX")/.." -name "sched-simple*" -path "*/modules/*" | head -1)") &&
@@ -75,14 +75,14 @@ test_expect_success FLUX 'Flux'"'"'s own scheduler stays where the configuration
 '
 for scheduler in sched-weir-easy sched-weir-fcfs; do
 	export scheduler
-	test_expect_success FLUX,MODPROBE "alternatives.sched = $scheduler, with Flux's own arguments: a job runs through it" '
+	test_expect_success STOCK_FLUX,MODPROBE "alternatives.sched = $scheduler, with Flux's own arguments: a job runs through it" '
 		printf "[modules]\nalternatives.sched = \"%s\"\n%s.args = [\"queue-depth=8\", \"log-level=info\"]\n" $scheduler $scheduler >alt.toml &&
 		flux_with "$(pwd)/alt.toml" "flux module list; flux module stats $scheduler; flux run -n1 echo through; flux dmesg" >alt.out &&
 		grep "^$scheduler .*sched" alt.out && grep "queue_depth\": *8" alt.out && grep "^through" alt.out &&
 		test_must_fail grep "^sched-simple " alt.out && test_must_fail grep "ready: easy\|ready: fcfs" alt.out
 	'
 done
-test_expect_success FLUX,MODPROBE 'a parent and its child come up with job-route and its plugin by configuration alone; a routed job runs' '
+test_expect_success STOCK_FLUX,MODPROBE 'a parent and its child come up with job-route and its plugin by configuration alone; a routed job runs' '
 	printf "[queues.batch]\n[queues.own]\n[weir.route]\nqueues = [\"batch\"]\n" >route.toml &&
 	printf "[weir.route]\nserves = [\"batch\"]\n" >child.toml &&
 	cat >child.sh <<-EOF &&
