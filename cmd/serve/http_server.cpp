@@ -334,7 +334,11 @@ bool mark_as_events(lws* wsi) {
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-HttpServer::~HttpServer() = default;
+/// The first call of close() ended the loop's handles; the library frees the rest in a second one, when they have
+/// closed.
+HttpServer::~HttpServer() {
+    lws_context_destroy(state_->context);
+}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::create(uv_loop_t* loop, const HttpLimits& limits,
                                                        const std::optional<TlsFiles>& tls, Calls calls) {
@@ -447,7 +451,7 @@ void HttpServer::send_events(Id id, const EventText& text) {
 }
 
 void HttpServer::close() {
-    lws_context_destroy(std::exchange(state_->context, nullptr));
+    lws_context_destroy(state_->context);
 }
 
 }  // namespace weir::cmd

@@ -55,7 +55,7 @@ class HttpServer {
     void begin_events(Id id);
     /// `text`: whole events. Shared between clients; compressed for those who take it.
     void send_events(Id id, const EventText& text);
-    /// Ends the loop's handles; the loop has to run until it is idle.
+    /// Ends the loop's handles; the loop has to run until it is idle. Call it once, before the destructor.
     void close();
 
   private:
