@@ -105,9 +105,8 @@ bool take(Number& to, FlatValue from) {
 }
 
 bool take(std::string& to, FlatValue from) {
-    auto text = from.string();
-    to = std::move(text).value_or("");
-    return text.has_value();
+    to = from.string().value_or("");
+    return from.is_string();
 }
 
 /// false: the context does not fit the name.

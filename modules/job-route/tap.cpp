@@ -22,6 +22,7 @@
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/partition_json.hpp"
+#include "modules/job-route/tap_args.hpp"
 
 namespace weir::route {
 namespace {
@@ -49,34 +50,6 @@ struct Grant {
     Json R;
     Json annotations;
 };
-
-/// What the plugin looks at of a new job.
-struct NewJob {
-    int state = 0;
-    json_int_t userid = -1;
-    const char* queue = nullptr;
-    json_t* bypass = nullptr;
-    json_t* weir = nullptr;
-};
-
-/// The embedded job-manager reads a jobspec only for a plugin that asks for it, so later callbacks do not.
-NewJob unpack_new(flux_plugin_arg_t* args) {
-    NewJob job;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:I s:{s?{s?{s?s s?o s?o}}}}", "state", &job.state,
-                               "userid", &job.userid, "jobspec", "attributes", "system", "queue", &job.queue,
-                               "alloc-bypass", &job.bypass, "weir", &job.weir) < 0) {
-        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
-    }
-    return job;
-}
-
-flux_jobid_t id_of(flux_plugin_arg_t* args) {
-    json_int_t id = 0;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "id", &id) < 0) {
-        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
-    }
-    return static_cast<flux_jobid_t>(id);
-}
 
 std::set<std::string> names_of(json_t* array, const char* where) {
     std::set<std::string> names;
@@ -261,16 +234,11 @@ void Tap::hold_again() {
 }
 
 int Tap::on_sched(flux_plugin_t*, flux_plugin_arg_t* args) {
-    json_int_t id = 0;
-    json_int_t priority = 0;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:I}", "id", &id, "priority", &priority) < 0) {
-        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
-    }
-    const auto grant = grants_.find(static_cast<flux_jobid_t>(id));
+    const auto grant = grants_.find(id_of(args));
     if (grant == grants_.end()) {
         return 0;
     }
-    if (priority == 0) {
+    if (priority_of(args) == 0) {
         return_from_child(grant->first);
         return 0;
     }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: what the plugin reads of a callback's arguments. Must not know what it does then. Source:
+// flux-jobtap-plugins(7).
+#pragma once
+#include <flux/core.h>
+#include <jansson.h>
+
+#include <cerrno>
+
+#include "modules/common/flux_cpp.hpp"
+
+namespace weir::route {
+
+/// What the plugin looks at of a new job.
+struct NewJob {
+    int state = 0;
+    json_int_t userid = -1;
+    const char* queue = nullptr;
+    json_t* bypass = nullptr;
+    json_t* weir = nullptr;
+};
+
+/// The embedded job-manager reads a jobspec only for a plugin that asks for it, so later callbacks do not.
+inline NewJob unpack_new(flux_plugin_arg_t* args) {
+    NewJob job;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:I s:{s?{s?{s?s s?o s?o}}}}", "state", &job.state,
+                               "userid", &job.userid, "jobspec", "attributes", "system", "queue", &job.queue,
+                               "alloc-bypass", &job.bypass, "weir", &job.weir) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    return job;
+}
+
+inline flux_jobid_t id_of(flux_plugin_arg_t* args) {
+    json_int_t id = 0;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "id", &id) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    return static_cast<flux_jobid_t>(id);
+}
+
+inline json_int_t priority_of(flux_plugin_arg_t* args) {
+    json_int_t priority = 0;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I}", "priority", &priority) < 0) {
+        throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
+    }
+    return priority;
+}
+
+}  // namespace weir::route
