@@ -32,7 +32,7 @@ test_expect_success 'an instance in which jobs have run' '
 		FLUX_URI=$URI wait_event $id clean || return 1
 	done &&
 	weir submit --user alice -n 6 -t 2h --simulate=1h long >long && for i in 1 2; do weir submit --user bob -n 6 --simulate=1h wait || return 1; done &&
-	FLUX_URI=$URI wait_until job-priority.metrics "{\"depth\":1}" ".passes.count > 1 and ([.nodes[].running_cores] | add) == 6"
+	FLUX_URI=$URI wait_until job-priority.metrics "{\"depth\":1}" ".passes.count > 1 and ([.nodes[].running_cores] | add) == 6 and ([.nodes[].used] | min) > 0"
 '
 test_expect_success 'the reference parser accepts it, and every family has a help text' '
 	weir metrics >m && tail -1 m | grep "^# EOF$" && "$READER" - <<-\EOF
