@@ -51,11 +51,10 @@ test_expect_success 'a partition that is added may lend too' '
 cat >top.toml <<EOF
 "mine" = 1
 "mine/@*" = 1
+"other" = 1
+"other/@*" = 1
 EOF
-cat >own.toml <<EOF
-"mine" = {shares = 1, running_jobs_max = 1}
-"mine/@*" = 1
-EOF
+sed "s/^\"mine\" = 1/\"mine\" = {shares = 1, running_jobs_max = 1}/" top.toml >own.toml
 cat >held.toml <<EOF
 [weir]
 share-tree = "$(pwd)/top.toml"
@@ -75,7 +74,7 @@ test_expect_success 'what debug holds back by a limit of its own waits for no co
 	stop_weir && start_weir --cores 4 --config held.toml && are_up debug batch && debug=$(job_of debug) &&
 	gated o1 -q debug -A mine && wait_event $o1 start && gated o2 -q debug -A mine && wait_event $o2 weir.route &&
 	weir why $o2 | tee why && grep "mine runs at most 1 job; 1 runs" why &&
-	gated b6 -q batch && wait_event $b6 start && gated b7 -q batch && wait_event $b7 start && test $(child_of $b7) = $debug &&
+	gated b6 -q batch -A other && wait_event $b6 start && gated b7 -q batch -A other && wait_event $b7 start && test $(child_of $b7) = $debug &&
 	end b7 && end o1 && wait_event $o2 start && end o2 && end b6
 '
 test_expect_success 'a queue that is its own already, or is none, is refused with file, line and value' '
