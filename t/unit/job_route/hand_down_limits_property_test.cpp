@@ -142,8 +142,8 @@ using Step = std::tuple<int, unsigned, unsigned, unsigned>;
 
 void take_step(LimitedSite& site, const Step& step, std::uint64_t id) {
     const auto& [kind, nth, cores, priority] = step;
-    const auto each = [&](LimitStanding standing, auto act) {
-        if (const JobId job = site.drawn(standing, nth); job.value != 0) {
+    const auto each = [&site, which = nth](LimitStanding standing, auto act) {
+        if (const JobId job = site.drawn(standing, which); job.value != 0) {
             act(job);
         }
     };
