@@ -31,9 +31,25 @@ TEST_CASE("event stream: the first event has the jobspec, alloc has R, others ha
     Life life;
     life.to_run();
     life.job.r.make().text = R"({"version":1})";
-    CHECK(facts(live_event_text(life.job, "submit", "{}")) == Facts{{"id", "events", "jobspec"}, 1});
-    CHECK(facts(live_event_text(life.job, "alloc", "{}")) == Facts{{"id", "events", "R"}, 1});
+    CHECK(facts(live_event_text(life.job, "submit", "{}")) == Facts{{"id", "jobspec", "events"}, 1});
+    CHECK(facts(live_event_text(life.job, "alloc", "{}")) == Facts{{"id", "R", "events"}, 1});
     CHECK(facts(live_event_text(life.job, "start", "{}")) == Facts{{"id", "events"}, 1});
+}
+
+TEST_CASE("event stream: a later event of the job is inserted into the response of the first") {
+    Life life;
+    life.to_run();
+    const auto both = [&](const char* name) {
+        std::string text = live_event_text(life.job, name, R"({"name":"first"})");
+        return text.insert(text.size() - live_event_tail, later_event_text(R"({"name":"second"})"));
+    };
+    for (const char* name : {"submit", "alloc", "start"}) {
+        const Json response = json(both(name));
+        const json_t* events = json_object_get(response.get(), "events");
+        REQUIRE(json_array_size(events) == 2);
+        CHECK(json_string_value(json_object_get(json_array_get(events, 1), "name")) == std::string("second"));
+        CHECK(brings_more(name) == (std::string(name) != "start"));
+    }
 }
 
 TEST_CASE("event stream: the backlog has the accepted events of a job, with jobspec") {

@@ -14,13 +14,23 @@ constexpr std::size_t keys_bytes = 80;
 
 std::string live_event_text(const Job& job, std::string_view name, std::string_view line) {
     ObjectText out;
-    out.set("id", job.id).splice("events", ArrayText().splice(line).text());
+    out.set("id", job.id);
     if (name == "submit") {
         out.splice("jobspec", job.jobspec_text.redacted);
     } else if (name == "alloc" && !job.r->text.empty()) {
         out.splice("R", job.r->text);
     }
-    return out.text();
+    return out.splice("events", ArrayText().splice(line).text()).text();
+}
+
+bool brings_more(std::string_view name) {
+    return name == "submit" || name == "alloc";
+}
+
+std::string later_event_text(std::string_view line) {
+    std::string text(",");
+    text += line;
+    return text;
 }
 
 std::string backlog_text(const Job& job, const std::function<bool(std::string_view line)>& takes) {

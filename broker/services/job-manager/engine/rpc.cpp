@@ -49,11 +49,22 @@ void Outbox::put(Item item) {
     items_.push_back(std::move(item));
 }
 
-void Outbox::respond(const flux_msg_t* request, std::string payload) {
+Outbox::Place Outbox::respond(const flux_msg_t* request, std::string payload) {
     if (flux_msg_is_noresponse(request)) {
-        return;
+        return {};
     }
     put({MessageRef(request), 0, true, std::move(payload), nullptr, {}, {}});
+    return {batch_, items_.size() - 1};
+}
+
+bool Outbox::extend(Place place, std::size_t tail, std::string_view text) {
+    if (place.batch != batch_) {
+        return false;
+    }
+    std::string& payload = items_[place.index].text;
+    payload.insert(payload.size() - tail, text);
+    bytes_ += text.size();
+    return true;
 }
 
 void Outbox::respond_empty(const flux_msg_t* request) {
@@ -133,12 +144,14 @@ void Outbox::send_each(std::vector<Item> items) {
 
 void Outbox::send_all() {
     bytes_ = 0;
+    ++batch_;
     send_held();
     send_each(std::exchange(items_, {}));
 }
 
 void Outbox::hold() {
     bytes_ = 0;
+    ++batch_;
     held_ = std::exchange(items_, {});
 }
 
@@ -151,6 +164,7 @@ void Outbox::send_answers_to_queries() {
     const auto first = std::stable_partition(items_.begin(), items_.end(), is_kept);
     std::vector<Item> leaving(std::make_move_iterator(first), std::make_move_iterator(items_.end()));
     items_.erase(first, items_.end());
+    batch_ += leaving.empty() ? 0 : 1;
     for (const Item& item : leaving) {
         bytes_ -= item.text.size();
         send(item);

@@ -45,8 +45,15 @@ class Outbox {
     ~Outbox();
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
+    /// A message that is not sent yet.
+    struct Place {
+        std::uint64_t batch = 0;  ///< 0: none
+        std::size_t index = 0;
+    };
     /// Requests that expect no answer are not answered.
-    void respond(const flux_msg_t* request, std::string payload);
+    Place respond(const flux_msg_t* request, std::string payload);
+    /// Inserts `text` before the last `tail` bytes of a payload. False if it is sent, or waits for a sync.
+    bool extend(Place place, std::size_t tail, std::string_view text);
     void respond_empty(const flux_msg_t* request);
     void respond_error(const flux_msg_t* request, int errnum, std::string message);
     void request(const char* topic, const std::string& payload);
@@ -91,7 +98,8 @@ class Outbox {
     flux_t* h_;
     std::vector<Item> items_;
     std::vector<Item> held_;
-    std::size_t bytes_ = 0;  // of the texts of items_
+    std::uint64_t batch_ = 1;  // grows whenever a message of items_ moves
+    std::size_t bytes_ = 0;    // of the texts of items_
     std::function<void()> when_large_ = [] {};
 };
 

@@ -28,15 +28,20 @@ bool EventStreams::Listener::takes(std::string_view name) const {
 
 void EventStreams::on_event(const Job& job, const std::string& name, const std::string& line) {
     ++events_;
+    const std::string later = brings_more(name) ? "" : later_event_text(line);
     std::string payload;
-    for (const Listener& listener : listeners_) {
+    for (Listener& listener : listeners_) {
         if (!listener.takes(name)) {
+            continue;
+        }
+        if (listener.last == job.id && !later.empty() && outbox().extend(listener.place, live_event_tail, later)) {
             continue;
         }
         if (payload.empty()) {
             payload = live_event_text(job, name, line);
         }
-        outbox().respond(listener.request.get(), payload);
+        listener.last = job.id;
+        listener.place = outbox().respond(listener.request.get(), payload);
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: job-manager.events-journal: the listeners with their filters, the backlog, and the stream.
 // Must not know: the disk journal; what events mean.
-// Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel a
-// response
-//   has one event.
+// Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel each
+// response has one event. Here it has all events of one job that follow each other in one turn of the reactor: the four
+// of a submission, the five of an end. A listener gets the events in the order in which they were posted.
 #pragma once
 #include <list>
 #include <set>
@@ -31,6 +31,8 @@ class EventStreams : public Component {
         MessageRef request;
         bool has_allow = false;
         std::set<std::string, std::less<>> allow{}, deny{};
+        JobId last = 0;         ///< the job of the response that was made last
+        Outbox::Place place{};  ///< of this response
         bool takes(std::string_view name) const;
     };
     Answer open(const Request& request);
