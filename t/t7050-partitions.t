@@ -79,6 +79,14 @@ test_expect_success 'add, on demand: it starts when a job waits, and is given ba
 	log_has "The partition spare had no job for 1s: it is given back" && partition spare "select(.state == \"off\" and .instances == [])" &&
 	weir partition resume debug
 '
+test_expect_success 'it starts, too, for a job that waits in another partition of its queue, and not for a job that it cannot hold' '
+	weir partition add wider --queue debug --cores 3 && is_alone wider && weir partition drain debug &&
+	gated o1 -q debug -c3 && wait_event $o1 start && gated o2 -q debug -c3 -t 1h && partition wider "select(.instances[0].pending == 1)" &&
+	partition spare "select(.state == \"off\")" && gated o3 -q debug -c2 -t 1h && wait_event $o3 start && is_alone spare &&
+	open_gate o3 && ended_well $o3 && open_gate o1 && ended_well $o1 && open_gate o2 && ended_well $o2 &&
+	weir partition remove wider && wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
+	partition spare "select(.state == \"off\")" && weir partition resume debug
+'
 test_expect_success 'remove: a running job ends first; with --kill it does not' '
 	weir partition add more --queue debug --cores 1 && is_alone more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
 	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&

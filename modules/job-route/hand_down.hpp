@@ -3,6 +3,7 @@
 // somewhat more than it has room for, so that it can backfill. Must not know journals, messages, or why a job may not
 // go to a child. Pure: facts go in, moves come out.
 #pragma once
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -125,6 +126,9 @@ class HandDown {
     /// priorities do not count, so that many equal jobs start without delay. Or a limit of the partition does not allow
     /// it any more.
     bool is_passed_over(JobId id, const Rules& rules) const;
+    /// Whether a job of which `fits` is true waits for cores: it waits here, or with a child that has no room for all
+    /// such jobs, or that had time to start it and did not. O(waiting jobs of these classes).
+    bool is_awaited(const std::function<bool(const JobClass& jobs)>& fits) const;
     struct LimitState {
         LimitHit hit;
         std::int64_t running = 0;  ///< of hit.count, what has resources
@@ -167,6 +171,9 @@ class HandDown {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }
     static JobClass class_of(const Job& job) { return {job.queue, job.kind, job.cores, job.user, job.is_held_back}; }
+    static std::int64_t room_of(const Child& child) {
+        return std::max<std::int64_t>(0, child.facts.cores - child.facts.own_cores - child.busy.total().cores);
+    }
     static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }
 
     std::int64_t depth_;

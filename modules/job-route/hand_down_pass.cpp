@@ -21,7 +21,7 @@ bool has(const std::vector<std::string>& queues, const std::string& queue) {
 HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
     for (const auto& [id, child] : plan.children_) {
         const std::int64_t held = child.busy.total().cores + child.facts.own_cores;
-        const std::int64_t room = child.facts.is_open ? std::max<std::int64_t>(0, child.facts.cores - held) : 0;
+        const std::int64_t room = child.facts.is_open ? room_of(child) : 0;
         Budget& budget = budgets_.emplace_back();
         budget.id = id;
         budget.child = &child;

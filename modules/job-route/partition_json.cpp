@@ -203,7 +203,7 @@ PartitionRules read_rules(TableReader& reader, const PartitionSpec& spec, const 
     check_order(reader, rules.duration, "duration");
     rules.cores = read_counts(reader, "cores");
     rules.nodes = read_counts(reader, "nodes");
-    const std::int64_t cores = spec.cores * std::max<std::int64_t>(1, spec.nodes);
+    const std::int64_t cores = spec.cores_in_all();
     if (rules.cores.least && *rules.cores.least > cores) {
         reader.complain("cores-min", "must be at most " + std::to_string(cores) + ", the cores of the partition");
     }

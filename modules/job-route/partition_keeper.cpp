@@ -58,6 +58,10 @@ Duration monotonic_now() {
     return duration_from_seconds(flux::monotonic_seconds());
 }
 
+KeptPartition kept_of(const PartitionSpec& spec) {
+    return {spec.name, {}, spec.queues, spec.overflow, spec.cores_in_all(), spec.takes, spec.limits};
+}
+
 std::string last_line(const std::string& text) {
     std::istringstream lines(text);
     std::string last;
@@ -161,7 +165,7 @@ void PartitionKeeper::look() {
                      const auto child = routes_.child_without_counts(job);
                      return child ? ChildLoad{child->is_attached, routes_.jobs_with(job)} : ChildLoad{};
                  },
-                 [this](const PartitionSpec& spec) { return routes_.is_awaited(spec.queues, spec.takes); }});
+                 [this](const PartitionSpec& spec) { return routes_.is_awaited(kept_of(spec)); }});
     perform();
     arm();
     if (is_news) {
@@ -174,9 +178,8 @@ std::vector<KeptPartition> PartitionKeeper::kept() const {
     for (const auto& [name, partition] : table_.partitions()) {
         const PartitionSpec& spec = partition.spec;
         if (partition.is_wanted) {
-            KeptPartition one{name,          partition.current ? partition.current->job : JobId{}, spec.queues,
-                              spec.overflow, spec.cores * std::max<std::int64_t>(1, spec.nodes),   spec.takes,
-                              spec.limits};
+            KeptPartition one = kept_of(spec);
+            one.job = partition.current ? partition.current->job : JobId{};
             for (const PartitionInstance& old : partition.old) {
                 if (old.job.value != 0) {
                     one.old.push_back(old.job);

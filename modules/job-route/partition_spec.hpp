@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: what a [[partition]] table says, as values. Must not know JSON, files or jobs.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct PartitionSpec {
     std::string partitions;  ///< JSON array of partitions of its own, or empty
     std::string digest;      ///< differs where an instance must be replaced to follow a change
 
+    std::int64_t cores_in_all() const { return cores * std::max<std::int64_t>(1, nodes); }
     friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
 };
 

@@ -70,12 +70,12 @@ void RouteTable::empty(JobId id, Child& child) {
     }
 }
 
-bool RouteTable::is_awaited(const std::vector<std::string>& queues, const PartitionRules& rules) const {
-    const int rank = book_.rank_of(rules);
-    return std::any_of(jobs_.begin(), jobs_.end(), [&](const Entry& entry) {
-        const Job& job = entry.second;
-        return job.is_unplaced() && job.progress == Progress::sched && job.urgency != 0 && job.priority > 0 &&
-               book_.takes(job.kind, rank) && std::find(queues.begin(), queues.end(), job.facts.queue) != queues.end();
+bool RouteTable::is_awaited(const KeptPartition& partition) const {
+    const int rank = book_.rank_of(partition.rules);
+    return hand_down_.is_awaited([&](const HandDown::JobClass& jobs) {
+        const auto& queues = partition.queues;
+        return std::find(queues.begin(), queues.end(), jobs.queue) != queues.end() && book_.takes(jobs.kind, rank) &&
+               (jobs.cores <= partition.cores || jobs.cores > takers(jobs).cores_max);
     });
 }
 

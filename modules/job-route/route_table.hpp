@@ -113,8 +113,8 @@ class RouteTable {
     void set_drained(JobId child, bool is_drained);
     /// Whether a child attached, was lost or ended since the last call.
     bool take_children_changed() { return std::exchange(are_children_changed_, false); }
-    /// Whether a job that may start and meets the rules waits for a child of one of these queues. O(jobs).
-    bool is_awaited(const std::vector<std::string>& queues, const PartitionRules& rules) const;
+    /// Whether a job that may start waits for cores and could have those of this partition: see HandDown::is_awaited().
+    bool is_awaited(const KeptPartition& partition) const;
     /// A second has passed. An attached child that said nothing for longer than the patience is lost, as if its link
     /// were. Jobs that wait only for a lost child return to the queue: they cannot have started without `go`.
     /// O(children), and O(its jobs) when a child's patience ends.

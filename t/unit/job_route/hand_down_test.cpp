@@ -432,3 +432,29 @@ TEST_CASE("hand down: however many jobs wait that a child does not take, those t
     CHECK(std::find(moves.begin(), moves.end(), HandDown::Move{JobId{5000}, {}, left}) != moves.end());
     CHECK(moves.size() < 10);
 }
+
+// Mutant: modules/job-route/hand_down.cpp: if (room < 0 || => if (
+TEST_CASE("hand down: a job waits for cores here, and with a child that has no room for it") {
+    const auto two_cores = [](const HandDown::JobClass& jobs) { return jobs.cores <= 2; };
+    HandDown plan(2);
+    plan.set_child(left, of_cores(4));
+    CHECK_FALSE(plan.is_awaited(two_cores));
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, left));
+    plan.set(JobId{11}, a_job(Standing::ahead, 2, left));
+    CHECK_FALSE(plan.is_awaited(two_cores));  // they start in a moment
+    plan.set(JobId{12}, a_job(Standing::busy, 2, left));
+    CHECK(plan.is_awaited(two_cores));
+    plan.set(JobId{11}, {});
+    CHECK_FALSE(plan.is_awaited(two_cores));
+    plan.set(JobId{13}, a_job(Standing::ahead, 4, left, 50));
+    CHECK_FALSE(plan.is_awaited(two_cores));  // nobody asked for one of four
+    plan.tick();
+    plan.tick();
+    CHECK(plan.is_awaited(two_cores));  // 10 fits and has not started: the one of four is before it
+    HandDown::Job held = a_job(Standing::ahead, 2, left);
+    held.is_held_back = true;
+    plan.set(JobId{10}, held);
+    CHECK_FALSE(plan.is_awaited(two_cores));
+    plan.set(JobId{10}, a_job(Standing::waits, 2));
+    CHECK(plan.is_awaited(two_cores));
+}

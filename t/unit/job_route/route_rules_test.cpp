@@ -117,9 +117,20 @@ TEST_CASE("route rules: a partition on demand starts only for a job that it take
     const KeptPartition partition = a_partition("short", {}, 1h);
     table.set_partitions({partition});
     enter_with(table, JobId{100}, 2h);
-    CHECK_FALSE(table.is_awaited({"batch"}, partition.rules));
+    CHECK_FALSE(table.is_awaited(partition));
     enter_with(table, JobId{101}, 1h);
-    CHECK(table.is_awaited({"batch"}, partition.rules));
+    CHECK(table.is_awaited(partition));
+}
+
+TEST_CASE("route rules: a partition on demand does not start for a job that another one alone can hold") {
+    RouteTable table(false);
+    table.synced();
+    const KeptPartition small = a_partition("small", {}, {}, 2);
+    table.set_partitions({small, a_partition("large", {}, {}, 4)});
+    enter_with(table, JobId{100}, 1h, 4);
+    CHECK_FALSE(table.is_awaited(small));
+    enter_with(table, JobId{101}, 1h, 2);
+    CHECK(table.is_awaited(small));
 }
 
 TEST_CASE("route rules: of a job from above, its user counts") {
