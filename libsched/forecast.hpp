@@ -21,10 +21,10 @@ struct Forecast {
     /// The job waits, but too far back for the course.
     bool is_too_far_back = false;
 };
-/// The course of a scheduler from an instant on, if no other job comes and every job runs to its limit. It is played as
-/// far as somebody asks: from one expected end to the next, with a pass at each. It has the first `jobs` of the queue;
-/// in a longer queue a job further back that would fill a hole is left out. A copy of the scheduler with them: O(jobs +
-/// jobs that run + nodes).
+/// The course of a scheduler from an instant on, if no other job comes and every job runs to its limit. It is computed
+/// as far as a question needs it: from one expected end to the next, with a pass at each. It has the first `jobs` of
+/// the queue. In a longer queue it leaves out a job further back that would fill a hole. It is a copy of the scheduler
+/// with these jobs: O(jobs + running jobs + nodes).
 class ForecastCourse {
   public:
     static constexpr std::size_t jobs_max = 2000;
@@ -33,9 +33,9 @@ class ForecastCourse {
     Instant begin() const { return begin_; }
     /// Whether the job was one of the waiting jobs of the course when it began.
     bool has(JobId id) const { return starts_.count(id.value) != 0 || ahead_.waiting(id) != nullptr; }
-    /// `budget` bounds the number of jobs that the passes of this question look at; the next one goes on from there. A
-    /// job that never starts has no value: it is held, or needs nodes that are down, or what runs never ends. So has
-    /// one that is not in the course.
+    /// `budget` bounds the number of jobs that the passes of this question look at; the next question continues from
+    /// there. A job that never starts has no value: it is held, or needs nodes that are down, or waits for jobs that
+    /// never end. A job that is not in the course has none either.
     Forecast of(JobId id, std::uint64_t budget);
     /// Jobs that all passes looked at.
     std::uint64_t considered() const { return ahead_.counters().considered - considered_before_; }

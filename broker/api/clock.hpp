@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the process's clock, which may be scaled and never steps: every reactor's now,
-// time and timers use it. The only place of the broker that reads a clock. Must not know reactors.
+// Owns: the process's clock, which may be scaled and never steps. The time and the timers of every reactor use it. The
+// only place of the broker that reads a clock. Must not know reactors.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -11,8 +11,8 @@ namespace weir::broker {
 
 /// Opens a directory that belongs to this process's user and that no other user may write to. A symbolic link to it
 /// must belong to this user or to root.
-/// \return an O_PATH descriptor, the caller's to close. Errors: ENOENT; EPERM that names the owner or the mode and says
-/// what to do; ENOTDIR.
+/// \return an O_PATH descriptor, which the caller closes. Errors: ENOENT; EPERM that names the owner or the mode and
+/// says what to do; ENOTDIR.
 Result<int> open_private_dir(const std::string& path);
 /// The check of open_private_dir() alone.
 Status check_private_dir(const std::string& path);

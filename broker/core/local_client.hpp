@@ -27,7 +27,7 @@ class LocalClient final : public Endpoint {
     static constexpr std::size_t unread_bytes_max = 64u << 20;
     /// No service has a longer name.
     static constexpr std::size_t topic_bytes_max = 256;
-    /// The charge of a request besides its bytes, for memory here and in the service that answers it.
+    /// Bytes that a request is charged in addition to its own, for memory here and in the service that answers it.
     static constexpr std::size_t request_overhead = 2048;
 
     struct Hooks {

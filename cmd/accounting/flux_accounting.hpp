@@ -21,11 +21,11 @@ struct FluxAccountingTables {
     std::vector<std::string> left_out;
 };
 
-/// \param userid of a user's name; nothing for an unknown one, which gets flux-accounting's own default A node without
-/// a limit gets flux-accounting's value for "no limit", not its default limits. Where the tree has projects, each
-/// user's row has those that hold for him; a user who may name any gets "*", which is none. Errors: EINVAL with a
-/// sentence, where two accounts have the same name or one is called root: flux-accounting knows banks by their names
-/// alone.
+/// A node without a limit gets flux-accounting's value for "no limit", not its default limits. Where the tree has
+/// projects, each user's row has those that hold for him. A user who may name any project gets "*", which stands for
+/// none. Errors: EINVAL with a sentence, where two accounts have the same name or an account is called root:
+/// flux-accounting identifies banks by their names alone.
+/// \param userid the id of a user's name; without a value the user is unknown and gets flux-accounting's own default id
 Result<FluxAccountingTables> flux_accounting_tables(
     const ShareTree& tree, const std::function<std::optional<std::uint32_t>(const std::string&)>& userid);
 
@@ -34,10 +34,9 @@ struct FluxAccountingTree {
     std::vector<std::string> left_out;
 };
 
-/// The inverse. A row that is not active is left out. A column that is missing or empty has flux-accounting's default;
-/// a user's default bank is marked where it is not the first of his rows. Where any user has a project but "*", each
-/// gets the list of his row. Errors: EINVAL with a sentence that names the
-/// table and the row.
+/// The inverse. It leaves out inactive rows. A missing or empty column has flux-accounting's default. A user's default
+/// bank is marked where it is not the first of his rows. Where any user has a project other than "*", each user gets
+/// the list of his row. Errors: EINVAL with a sentence that names the table and the row.
 Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations);
 
 }  // namespace weir::cmd

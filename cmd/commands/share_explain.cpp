@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir share explain`, `share after` and `share compare`: the reasons for an association's rank, its rank after
-// a job that somebody thinks of, and why one of two is ahead.
+// a hypothetical job, and why one of two associations is ahead.
 #include <unistd.h>
 
 #include "cmd/commands/answer.hpp"

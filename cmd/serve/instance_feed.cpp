@@ -303,7 +303,7 @@ void InstanceFeed::put_figures(const ShareFigures& figures) {
     }
 }
 
-/// Those of whom sees fewer first.
+/// The rows of the viewers with fewer rows come first.
 std::vector<std::string> InstanceFeed::rows_seen() const {
     const auto all = parts_.find(std::nullopt);
     std::vector<const TreeEvents*> trees;

@@ -36,13 +36,13 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     /// `reader` is used by the worker's thread alone. What the setting refers to must outlive this.
     InstanceFeed(Setting setting, InstanceReader reader);
 
-    /// The stream `id` of this user gets what there is, and what comes.
+    /// The stream `id` of this user gets the present state, and then each change.
     void begin_viewing(Id id, uid_t user);
-    /// He has this open now; false: the stream is not his.
+    /// Sets which rows the viewer has open. False: the stream belongs to another user.
     bool open_rows(Id id, uid_t user, Opened opened);
     void gone(Id id) { viewers_.erase(id); }
     bool is_viewed() const { return !viewers_.empty(); }
-    /// Asks what is due, if somebody views.
+    /// Sends the requests that are due, if there are viewers.
     void ask_instance();
 
     Worker& worker() const { return setting_.worker; }
@@ -50,16 +50,17 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     InstanceReader& reader() { return reader_; }
 
   private:
-    /// Equal pointers are equal pictures.
+    /// Pictures are equal if their pointers are equal.
     using Picture = std::shared_ptr<const std::string>;
-    /// What all who see the same of the instance get: the owner and, unless it is private, everybody; else one user.
+    /// What the viewers with the same view of the instance get. In a private instance each guest has a view of his own;
+    /// all other viewers share one.
     struct Part {
         ShareView view;
         TreeLevels levels;
-        std::map<Opened, TreeEvents> trees;  ///< of what somebody has open
+        std::map<Opened, TreeEvents> trees;  ///< by the rows that viewers have open
         std::optional<QueueScene> queue;
-        std::map<std::string, Picture> queue_drawn;      ///< by whose jobs are marked; nobody's for most
-        std::map<std::string, Picture> queue_drawn_had;  ///< of the queue before
+        std::map<std::string, Picture> queue_drawn;      ///< by the user whose jobs are marked; mostly no user
+        std::map<std::string, Picture> queue_drawn_had;  ///< pictures of the previous queue
         Picture boxes;
         Picture forgetting;  ///< picture 2 with its caption
         std::string past;    ///< the event with the lines of the past

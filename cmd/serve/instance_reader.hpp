@@ -38,7 +38,7 @@ class Pace {
     double least_s_, next_ = 0;
 };
 
-/// A job that somebody thinks of: whose it is, and its size.
+/// A hypothetical job: its user's path in the share tree, and its size.
 struct ThoughtJob {
     std::string path;
     std::int64_t cores = 0, seconds = 0;

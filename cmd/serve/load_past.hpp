@@ -22,22 +22,22 @@ Load load_of(const InstanceBox& box);
 
 class LoadPast {
   public:
-    /// Of time, of points, and of points in one event.
+    /// Bounds: the time that is kept in seconds, the points that are kept, and the points in one event.
     static constexpr double kept_s = 3600;
     static constexpr std::size_t points_max = 3600, sent_max = 600;
     /// Between two readings that are further apart nobody knows the load.
     static constexpr double gap_s = 10;
 
-    /// `now`: seconds of the instance's clock, at every answer of it. `read`: the load; nullopt: it was not asked for,
-    /// and counts as unchanged.
+    /// `now`: seconds of the instance's clock, at each answer of the instance. `read`: the load; nullopt: it was not
+    /// requested, and counts as unchanged.
     void take(double now, const std::optional<Load>& read);
     /// The number of the point that comes next. Numbers are never used again.
     std::uint64_t end() const { return first_ + points_.size(); }
-    /// The event "load" for who has all points before the number `begin`; empty if there is none since. {now, whole,
-    /// points: [[at, cores_busy, cores, waiting], …]}: each holds until the next. Null figures: unknown from then on.
-    /// `whole`: the viewer has nothing else; otherwise what he has at or after the first of these is no longer true.
-    /// Of more than `sent_max` points the first and the last are left, and of each stretch the extremes, its first gap
-    /// and its last point. O(points).
+    /// The event "load" for a viewer that has all points before the number `begin`; empty if there is none since. {now,
+    /// whole, points: [[at, cores_busy, cores, waiting], …]}: each point holds until the next. Null figures: unknown
+    /// from then on. `whole`: the points replace all that the viewer has; otherwise they replace what it has from the
+    /// first of them on. Of more than `sent_max` points the event keeps the first and the last, and of each stretch
+    /// between them the extremes, the first gap and the last point. O(points).
     std::string event(std::uint64_t begin) const;
 
   private:

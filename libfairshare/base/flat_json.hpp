@@ -16,8 +16,8 @@ class FlatValue;
 
 class FlatJson {
   public:
-    /// The root value, or nothing where the text is no JSON: ask a parser that explains. At most 4 GiB of text. The
-    /// values refer to the text, which must stay. Memory is kept for the next text. O(size).
+    /// The root value, or nothing where the text is not valid JSON: a parser with error messages then says why. At most
+    /// 4 GiB of text. The values refer to the text, which must outlive them. Memory is kept for the next text. O(size).
     FlatValue read(std::string_view text);
 
   private:

@@ -11,7 +11,7 @@ namespace weir {
 
 /// MiB; a whole number from 1 and MiB, GiB or TiB (M, G and T mean the same), at most 4294967295 MiB.
 Result<std::uint32_t> parse_mib(std::string_view text);
-/// In the largest unit that divides it; parse_mib() gives it back.
+/// Writes the amount in the largest unit that divides it. parse_mib() is the inverse.
 std::string encode_mib(std::uint32_t mib);
 
 }  // namespace weir

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the jobs that have had no value from an order since they were put. Must not know priorities.
+// Owns: the jobs that have had no value from an order since they were inserted. Must not know priorities.
 #pragma once
 #include <set>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the search. Between two breakpoints each job's sum stands still or rises at the one rate that all jobs share.
-// So either the difference is monotone there, and bisection finds the one change, or it is constant and a change can
-// only come with the next step of one of the two numbers.
+// Owns: the search. Between two breakpoints each job's sum is constant, or rises at the rate that all jobs share. So
+// the difference of two sums is monotone there, and bisection finds the one change; or it is constant, and the order
+// can change only at the next step of one of the two numbers.
 #include "libsched/priority/crossings.hpp"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class Pair {
     }
     PriorityEngine::Slot ahead(Instant t) const { return is_a_ahead(t) ? a_ : b_; }
 
-    /// Where one of the sums may begin or stop to rise, after `now`, in order: eligibility, the maximum wait, and where
-    /// the clamps of the number let go or take hold.
+    /// The instants after `now`, in order, at which one of the sums may begin or stop to rise: eligibility, the maximum
+    /// wait, and where a clamp of the number ends or begins.
     std::vector<Instant> breakpoints(Instant now) const {
         const Duration wait_max = engine_.settings().wait_max;
         std::vector<Instant> points;

@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// The greatest value of a job that is not in the head; the least of one that is, or was, is one more.
+/// The greatest value of a job outside the head. The values of the jobs that are or were in the head begin at one more.
 inline constexpr std::uint32_t behind_head_max = 0x7FFFFFFFU;
 
 class HeadOrder {

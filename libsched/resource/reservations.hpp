@@ -17,7 +17,8 @@ struct Reservations {
     std::vector<Place> places;
     Instant first = never;  ///< when the earliest begins
     Instant looked{};       ///< when the last pass was
-    bool stand = false;     ///< only jobs that started beside them have changed anything since
+    /// Whether nothing has changed what is free since the last pass, except jobs that started beside the reservations.
+    bool stand = false;
     /// The last job that was considered in order. If `all_considered`, every job behind it was refused; otherwise these
     /// have not been considered.
     std::optional<QueueKey> reached;

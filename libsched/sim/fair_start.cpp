@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: turning the state at a job's submission into a log of its own: whoever runs comes first with what remains of
-// him and starts at once, since he fitted before; then those who wait, in order; then the job.
+// Owns: turning the state at a job's submission into a log of its own. The running jobs come first, with their
+// remaining run times, and start at once, because they fitted before. The pending jobs follow, in order, and then the
+// job.
 #include "libsched/sim/fair_start.hpp"
 
 #include <algorithm>

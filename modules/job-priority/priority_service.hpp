@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the order in which the stages are called: book, payers, charges, ranking, gate, sends; for an event, for a
 // pass, and when their inputs change. README.md describes the path of one event. Must not know: Flux, JSON, SQLite,
-// clocks; what a stage does. See doc/architecture.md.
+// clocks; what a stage does.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -90,7 +90,7 @@ class HandDown {
         std::function<bool(JobId job, JobId child)> may_have;
         /// The same whatever the user.
         std::function<Takers(const JobClass& jobs)> takers;
-        /// Whether a child of this rank takes jobs of this kind. A job that is with another comes back.
+        /// Whether a child of this rank takes jobs of this kind. A job in a child that does not take it is recalled.
         std::function<bool(int kind, int rank)> takes;
     };
 

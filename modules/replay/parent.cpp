@@ -87,7 +87,7 @@ void Parent::submit(const SimJob& job, std::uint64_t place, Instant now) {
     }
 }
 
-/// The order hears of an end with the report, as job-priority does.
+/// The order gets an end when it is reported, as job-priority does.
 std::uint64_t Parent::report(std::size_t partition, std::vector<route::ChildEvent> events, Instant now) {
     for (const route::ChildEvent& event : events) {
         if (event.kind != route::ChildEvent::Kind::finished) {

@@ -49,11 +49,11 @@ struct SimTreeHooks {
 };
 
 /// As simulate(), over a tree. At each instant with an event: first all terminations, then all submissions, then the
-/// priorities, then messages until none is due, then one pass in each partition; what a pass leads to at the same
-/// instant follows. `partition` of an outcome's job is 1 + the place in `tree` of the partition that ran it. The order
-/// of the queue is the parent's; it hears of starts and ends when the parent does. With one partition, no delay and a
-/// depth that holds all waiting jobs the starts are those of simulate(). Memory grows with the jobs in the system.
-/// Deterministic. Errors: as simulate(), but for jobs that are too large.
+/// priorities, then messages until none is due, then one pass in each partition. What a pass causes at the same instant
+/// follows. `partition` of an outcome's job is 1 + the place in `tree` of the partition that ran it. The order of the
+/// queue is the parent's; it gets starts and ends when they are reported to the parent. With one partition, no delay
+/// and a depth that holds all pending jobs, the starts are those of simulate(). Memory grows with the jobs in the
+/// system. Deterministic. Errors: as simulate(), except for jobs that are too large.
 Result<SimCounters> simulate_tree(const SimTree& tree, const JobSource& source, const OutcomeSink& sink,
                                   const SimTreeHooks& hooks = {});
 

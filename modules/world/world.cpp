@@ -264,8 +264,9 @@ void World::check_partition_limits(const Place& partition, const Submission& beg
     }
 }
 
-/// What runs of the jobs that were submitted there, wherever it runs. A job that is let in when an edit leaves no room
-/// for it may start all the same, before the job-manager hears of it.
+/// The limits of a place count the running jobs that were submitted there, in whatever partition they run. A job that
+/// was admitted before an edit that leaves no room for it may still start, until the job-manager has received the
+/// change.
 void World::check_limits(const Place& place, const Submission& beginning) {
     const auto is_in_physics = [&place](const Submission& submission) {
         const bool is_bob = submission.userid == bob && place.removed.count(bob) == 0;  // else he may be in bio

@@ -18,7 +18,7 @@ export function grouped(value) {
   return text.length < 5 ? text : text.replace(/\B(?=(\d{3})+$)/g, " ");
 }
 
-/// "1.67× its share" in words, for who cannot see the bar.
+/// "1.67× its share" in words, for users who cannot see the bar.
 export function standing(row) {
   if (!(row.entitled > 0)) {
     return row.used > 0 ? "has no share and used " + percent(row.used) : "has no share";

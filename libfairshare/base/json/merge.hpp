@@ -5,7 +5,7 @@
 
 namespace weir {
 
-/// What `from` has comes into `into`: an object into an object of the same key, anything else in its place. Values are
+/// Merges `from` into `into`: objects under the same key are merged, any other value replaces the old one. Values are
 /// shared. REQUIRES: both are objects.
 void merge_tables(json_t* into, json_t* from);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the figures of named rows of the share tree, for who knows the rows and asks again each second. It reads the
-// last evaluation and evaluates nothing. The text is written without a JSON tree, which would take most of the time.
+// Owns: the figures of named rows of the share tree, for clients that have the rows and request the figures each
+// second. It reads the last evaluation and evaluates nothing. The text is written without a JSON tree, which would take
+// most of the time.
 #pragma once
 #include <cstddef>
 #include <string>

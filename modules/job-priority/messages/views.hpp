@@ -35,7 +35,7 @@ Result<Json> share_explain_view(const VisiblePart& part, const std::string& refe
 /// job-priority.share-compare: where two associations' paths differ, and why one is ahead. Errors: the same, and EINVAL
 /// for an account.
 Result<Json> share_compare_view(const VisiblePart& part, const std::string& a, const std::string& b, Instant now);
-/// A job that somebody thinks of: cores, and how long it has them.
+/// A hypothetical job: its cores, and how long it holds them.
 struct ThoughtJob {
     std::uint32_t cores = 0;
     Duration length{};

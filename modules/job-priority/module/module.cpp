@@ -318,7 +318,7 @@ std::optional<std::uint32_t> Module::only_user_of(FluxJobId child) const {
     return private_.is_on() && job != nullptr && job->userid != getuid() ? std::optional(job->userid) : std::nullopt;
 }
 
-/// Of a private instance a guest's child hears his factors, or those of newcomers where he has none.
+/// In a private instance a guest's child gets the factors of its owner, or those of newcomers if he has none.
 Json Module::factors_for(FluxJobId child, const std::vector<FactorRow>& rows) const {
     const auto userid = only_user_of(child);
     if (!userid) {

@@ -69,7 +69,7 @@ class Module {
     JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp, module_questions.cpp)
-    /// What who asks may see: all of it, unless the instance is private and he is neither its owner nor an admin.
+    /// What the sender may see: everything, unless the instance is private and he is neither its owner nor an admin.
     VisiblePart part_of(const flux_msg_t* msg) const;
     Json on_tree_get(const flux_msg_t* msg);
     Json on_tree_set(const flux_msg_t* msg);

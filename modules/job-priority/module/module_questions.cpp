@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-/// Of a job that somebody thinks of.
+/// Bounds of a hypothetical job.
 constexpr json_int_t thought_cores_max = 10'000'000;
 constexpr double thought_seconds_max = 10. * 365 * 86400;
 

@@ -190,9 +190,8 @@ void Module::authorize(const flux_msg_t* msg, FluxJobId child) const {
         service_->children().authorize(child, cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, private_.is_on()));
 }
 
-// Guest: for a job of his that runs, holds one stream open, on which he hears the factors that tree-get shows him, and
-// says how much of his own reports was applied. Another attach of that job ends the stream. Private: he hears his own
-// factors.
+// Guest: for a job of his that runs, holds one stream open. It brings the factors that tree-get shows him, and how much
+// of his own reports was applied. Another attach of that job ends the stream. Private: it brings his own factors alone.
 void Module::on_attach(const flux_msg_t* msg) {
     json_int_t jobid = 0;
     json_int_t first_seq = 1;
@@ -333,7 +332,7 @@ void Module::end_attached() {
     }
 }
 
-/// The broker does not fail the open requests of a module that is removed: a child that heard nothing would wait for
+/// The broker does not fail the open requests of a module that is removed. Without this response a child would wait for
 /// factors from nobody, and its reports would go to a module that does not know it.
 void Module::detach_children() {
     for (const auto& [child, msg] : attached_) {

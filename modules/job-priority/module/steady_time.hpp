@@ -49,11 +49,11 @@ class SteadyTime {
     /// The sum of the steps, by which times are less than the wall clock.
     Duration ahead() const { return ahead_; }
 
-    /// The time of a live event with `stamp`: the stamp less the steps. It may have been made before the last step and
-    /// read after it; then only the earlier steps are subtracted. A stamp from after the step does not lie before the
-    /// look that was before the step, nor one from before it behind the look that found it, by more than the clocks may
-    /// have drifted apart, which counts as part of the step. Live events arrive in order
-    /// and are read soon: if both are possible, the one nearer to now counts, and if none is, the bounds.
+    /// The time of a live event with `stamp`: the stamp less the steps. The event may have been stamped before the last
+    /// step and read after it; then only the earlier steps are subtracted. A stamp from after the step gives no time
+    /// before the look that preceded the step. A stamp from before the step gives no time after the look that found it.
+    /// Both hold up to the drift of the clocks, which counts as part of the step. Live events arrive in order and are
+    /// read soon. So if both times are possible, the one nearer to now counts; if none is, the time is clamped.
     /// REQUIRES: look() since the event arrived.
     Instant live(Instant stamp) {
         const Instant after = stamp - ahead_;

@@ -30,18 +30,18 @@ class JobStore {
     /// Error: the file and the reason, such as ENOSPC; the file is unchanged, and the lines are kept for the next try.
     Status flush();
 
-    /// What a flush writes is synced before anything is said of it. Off: a power failure may take what the kernel has
-    /// not written by itself.
+    /// Whether the text of a flush is synced to the disk before any change in it is answered. Without it a power
+    /// failure may lose what the kernel has not written yet.
     void set_synced(bool is_synced);
-    /// Whether something was written and not synced, and is to be.
+    /// Whether text was written that must be synced and is not.
     bool needs_sync() const { return is_synced_ && synced_bytes_ < bytes_; }
     /// Readable when a sync has ended.
     int sync_fd() const { return syncer_.fd(); }
-    /// In a thread of its own. REQUIRES: none runs. Until end_sync() nothing may be written.
+    /// Starts a sync in a thread of its own. REQUIRES: none is running. Nothing may be written until end_sync().
     void begin_sync();
     bool is_syncing() const { return syncer_.is_running(); }
-    /// Waits for the sync that runs, or does one if it is needed. Error: nobody knows what of the last flush is on the
-    /// disk, and the kernel may never try again: only compact() helps.
+    /// Waits for the running sync, or syncs if that is needed. Error: it is unknown which part of the last flush is on
+    /// the disk, and the kernel may never write the rest. Only compact() recovers from that.
     Status end_sync();
     bool is_doubtful() const { return is_doubtful_; }
 

@@ -13,13 +13,12 @@ class Admin : public Component {
   public:
     explicit Admin(Engine& engine) : Component(engine) {}
     Status start();
-    /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none), inactive-age-limit (FSD, default none) and
-    /// journal-sync (default true).
-    /// Whether configure() would accept it. \return the key and what would be right.
+    /// Whether configure() would accept the configuration. \return the key and what would be right.
     static Status check(const json_t* config);
-    /// Of a checked configuration.
+    /// Reads [job-manager] inactive-num-limit (default 10000, -1 = none), inactive-age-limit (FSD, default none) and
+    /// journal-sync (default true). REQUIRES: check() accepted the configuration.
     void configure(const json_t* config);
-    /// Whether the job journal is synced before anything is said of what it has.
+    /// Whether the job journal is synced before a change that is in it is answered or published.
     bool syncs_journal() const { return limits_.syncs_journal; }
     void on_inactive();
     /// Answers drain and idle requests whose condition holds.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the effect of an event on a job: the state machine of RFC 21, as one pure function. Live posting and the replay
-// of
-//   the journal both go through it, so a restarted job equals the one that was running.
-// Must not know: flux_t, plugins, queues; what is to be done next (engine.cpp).
+// of the journal both call it, so a restored job equals the one that was running. Must not know: flux_t, plugins,
+// queues; what is to be done next (engine.cpp).
 // RFC 21, RFC 30; flux-core's job-manager for the order of cases that the RFC leaves open.
 #pragma once
 #include "broker/services/job-manager/state/job.hpp"
