@@ -72,10 +72,6 @@ int handle_set_conf(flux_t* h, const json_t* conf) {
     return made != nullptr ? flux_set_conf_new(h, made) : -1;
 }
 
-json_t* conf_json(const flux_conf_t* conf) {
-    return conf->object;
-}
-
 }  // namespace weir::broker
 
 extern "C" {

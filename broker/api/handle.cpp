@@ -189,15 +189,6 @@ MessagePtr flux_handle::recv_response(uint32_t matchtag, uint64_t deadline_ns) {
     }
 }
 
-void flux_handle::requeue(MessagePtr msg, bool at_head) {
-    if (at_head) {
-        queue.push_front(std::move(msg));
-    } else {
-        queue.push_back(std::move(msg));
-    }
-    update_pollfd();
-}
-
 // ---- matchtags ----
 
 uint32_t flux_handle::alloc_matchtag(flux_future* future) {
@@ -270,17 +261,6 @@ void handle_set_identity(flux_t* h, const std::string& name, const std::string& 
 
 void handle_divert(flux_t* h, std::function<bool(const flux_msg_t&)> take) {
     h->divert = std::move(take);
-}
-
-int handle_requeue(flux_t* h, MessagePtr msg, int where) {
-    constexpr int head = 1;
-    constexpr int tail = 2;
-    if (!msg || (where != head && where != tail)) {
-        errno = EINVAL;
-        return -1;
-    }
-    h->requeue(std::move(msg), where == head);
-    return 0;
 }
 
 }  // namespace weir::broker

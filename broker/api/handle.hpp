@@ -24,12 +24,8 @@ void handle_prime_attr(flux_t* h, const std::string& name, const std::string& va
 int handle_set_conf(flux_t* h, const json_t* conf);
 /// A configuration object for flux_set_conf_new; same rules. The caller owns one reference.
 flux_conf_t* conf_create(const json_t* conf);
-/// The JSON behind a configuration; borrowed.
-json_t* conf_json(const flux_conf_t* conf);
 /// From now on `take` sees every message that is sent on the handle before it is sent. True: it has handled the
 /// message, which is not sent. Empty: no function.
 void handle_divert(flux_t* h, std::function<bool(const flux_msg_t&)> take);
-/// Requeues a message at the head or the tail of the handle's queue (FLUX_RQ_HEAD 1, FLUX_RQ_TAIL 2).
-int handle_requeue(flux_t* h, MessagePtr msg, int where);
 
 }  // namespace weir::broker

@@ -50,7 +50,6 @@ struct flux_handle {
     /// The response with this matchtag, waiting for it until `deadline_ns` (monotonic; 0: for ever), others keep their
     /// order. Null with errno ETIMEDOUT or the connector's.
     weir::broker::MessagePtr recv_response(uint32_t matchtag, uint64_t deadline_ns);
-    void requeue(weir::broker::MessagePtr msg, bool at_head);
     /// True if recv_any(nonblock) would not fail with EAGAIN, as far as is known without waiting.
     bool is_readable() { return !queue.empty() || connector->buffered(); }
     int pollfd();

@@ -57,8 +57,6 @@ class FramedStream {
     bool has_message() const;
     /// True once the peer closed or failed; messages may still be buffered.
     bool ended() const { return ended_; }
-    /// True once the peer closed and everything it sent was received.
-    bool at_end() const { return ended_ && !has_message(); }
 
   private:
     size_t buffered() const { return in_end_ - in_begin_; }

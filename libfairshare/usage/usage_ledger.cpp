@@ -105,11 +105,6 @@ void UsageLedger::add(NodeId payer, SignedCoreMicros amount, Instant at) {
     post(payer, {amount < 0 ? -worth : worth, amount, 0});
 }
 
-void UsageLedger::transfer(NodeId from, NodeId to, std::int64_t rate, Instant at) {
-    end(from, rate, at);
-    start(to, rate, at);
-}
-
 CoreMicros UsageLedger::usage(NodeId node, Instant now) const {
     return read(cell(node), decay_.reading(now));
 }

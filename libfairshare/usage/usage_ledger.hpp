@@ -73,8 +73,6 @@ class UsageLedger {
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
     /// Adds usage measured elsewhere, dated `at`; a negative amount corrects what was added at the same date.
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
-    /// From `at` on `to` is charged `rate` instead of `from` (a child instance's user instead of the child's owner).
-    void transfer(NodeId from, NodeId to, std::int64_t rate, Instant at);
 
     /// Decayed usage of a node or a bucket at `now`, running jobs included; not below 0. `now` should not
     /// precede the latest event. O(1).

@@ -156,11 +156,6 @@ __int128 WindowLedger::content(std::uint32_t leaf, std::int64_t window, std::int
     return windows_[static_cast<std::size_t>(leaf * depth + ((window % depth) + depth) % depth)] + running;
 }
 
-SignedCoreMicros WindowLedger::in_window(NodeId leaf, unsigned window, Instant now) const {
-    const std::int64_t latest = std::max(number_of(now), current_);
-    return content(leaf.value, latest - window, latest, now);
-}
-
 CoreMicros WindowLedger::usage(NodeId leaf, Instant now) const {
     const std::int64_t latest = std::max(number_of(now), current_);
     __int128 sum = latest == current_ ? closed_[leaf.value] : 0;

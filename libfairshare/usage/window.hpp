@@ -67,8 +67,6 @@ class WindowLedger {
     /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
     /// O(1) in the window of the latest event, else O(depth).
     CoreMicros usage(NodeId leaf, Instant now) const;
-    /// The usage in window i, unweighted. O(1).
-    SignedCoreMicros in_window(NodeId leaf, unsigned window, Instant now) const;
     /// Of every node, leaves rounded, accounts summed. O(nodes) usage().
     void snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const;
 

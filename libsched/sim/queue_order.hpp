@@ -35,13 +35,6 @@ class QueueOrder {
     /// Whether the result of prioritize() depends only on the events and `now`, and not on earlier calls: then calls
     /// may be left out.
     virtual bool forgets_asking() const { return false; }
-
-  protected:
-    /// first + n x interval, n as great as goes below `before`. REQUIRES: first < before.
-    static Instant last_step(Instant first, Duration interval, Instant before) {
-        const Duration left = before - Duration{1} - first;
-        return first + left / interval * interval;
-    }
 };
 
 }  // namespace weir

@@ -35,7 +35,6 @@ class ParentLink {
     flux_t* handle() const { return parent_.get(); }
     /// The other side answered: the next pause is the shortest one again.
     void proven() { pause_ = pause_min; }
-    void set_retry_max(double seconds) { retry_max_ = seconds; }
     /// Closes and tries again after a pause. May be called from a continuation on handle().
     void fail(const std::string& why);
 

@@ -107,19 +107,6 @@ TEST_CASE("ledger: idle time decays, is reset, saved and restored as any use is,
     CHECK(ledger.rate(idle) == 3);
 }
 
-TEST_CASE("ledger: a transfer relieves the child's owner from that moment on") {
-    const auto tree = small();
-    UsageLedger ledger{tree, Duration{0}};
-    ledger.start(unassociated, 8, second(0));
-    ledger.transfer(unassociated, at(*tree, "a/@u"), 3, second(10));
-    ledger.transfer(at(*tree, "a/@u"), unassociated, 3, second(30));
-    ledger.end(unassociated, 8, second(40));
-    CHECK(ledger.charged(at(*tree, "a/@u"), second(50)) == 60000000);
-    CHECK(ledger.charged(unassociated, second(50)) == 260000000);
-    CHECK(ledger.rate(unassociated) == 0);
-    CHECK(ledger.rate(root_node) == 0);
-}
-
 TEST_CASE("ledger: the exact total holds ten million nodes for ten years") {
     const auto tree = small();
     UsageLedger ledger{tree, week};
