@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "libsched/sim/slowdown.hpp"
+
 namespace weir::cmd {
 namespace {
 
@@ -29,12 +31,6 @@ std::string association(const JobRecord& job) {
 
 bool is_at_or_below(const std::string& path, const std::string& node) {
     return path.compare(0, node.size(), node) == 0 && (path.size() == node.size() || path[node.size()] == '/');
-}
-
-double bounded_slowdown(const JobRecord& job) {
-    const double wait = to_seconds(job.alloc - job.submit);
-    const double run = to_seconds(job.free - job.alloc);
-    return std::max(1.0, (wait + run) / std::max(run, 10.0));
 }
 
 std::int64_t core_us(const JobRecord& job) {
@@ -71,7 +67,7 @@ std::vector<AccountRow> account_rows(const std::vector<JobRecord>& jobs, const s
             own_in_window += core_us(job, window);
             if (job.has_run()) {
                 waits.push_back(job.alloc - job.submit);
-                slowdowns.push_back(bounded_slowdown(job));
+                slowdowns.push_back(bounded_slowdown(job.alloc - job.submit, job.free - job.alloc));
                 row.slowdown_mean += slowdowns.back();
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the results of a run: from job records to shares, waits and slowdowns per account. Pure. Must not know where
-// the records come from. Source: Feitelson 2001 (bounded slowdown).
+// the records come from.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -58,8 +58,6 @@ struct Window {
 /// The path of the node that is charged: "physics/lattice/@alice".
 std::string association(const JobRecord& job);
 bool is_at_or_below(const std::string& path, const std::string& node);
-/// max(1, (wait + run) / max(run, 10 s)).
-double bounded_slowdown(const JobRecord& job);
 /// Core-microseconds of a job inside a window; the whole job with no window.
 std::int64_t core_us(const JobRecord& job);
 std::int64_t core_us(const JobRecord& job, const Window& window);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "libsched/sim/sim_job.hpp"
+#include "libsched/sim/slowdown.hpp"
 
 namespace weir::cmd {
 
@@ -15,7 +16,7 @@ class Totals {
     void add(const Outcome& outcome) {
         const double wait = to_seconds(outcome.wait());
         const double run = to_seconds(outcome.job.run);
-        const double slowdown = std::max(1., (wait + run) / std::max(run, slowdown_bound_s));
+        const double slowdown = bounded_slowdown(outcome.wait(), outcome.job.run);
         first_submit_ = std::min(first_submit_, outcome.job.submit);
         last_end_ = std::max(last_end_, outcome.end());
         ++jobs_;
@@ -28,7 +29,7 @@ class Totals {
     std::uint64_t jobs() const { return jobs_; }
     double wait_mean_s() const { return mean(wait_s_); }
     Duration wait_max() const { return wait_max_; }
-    /// max(1, (wait + run) / max(run, 10 s)).
+    /// Of bounded_slowdown().
     double slowdown_mean() const { return mean(slowdown_); }
     double slowdown_max() const { return slowdown_max_; }
     /// From the first submission to the last end.
@@ -42,7 +43,6 @@ class Totals {
     }
 
   private:
-    static constexpr double slowdown_bound_s = 10;
     double mean(double sum) const { return jobs_ > 0 ? sum / static_cast<double>(jobs_) : 0; }
 
     std::uint64_t jobs_ = 0;

@@ -53,11 +53,6 @@ Spread spread_of(std::vector<double> values) {
     return spread;
 }
 
-double bounded_slowdown(const Outcome& outcome) {
-    const double run = to_seconds(outcome.job.run);
-    return std::max(1.0, (to_seconds(outcome.wait()) + run) / std::max(run, 10.0));
-}
-
 double jain_index(const std::vector<double>& values) {
     double sum = 0, squares = 0;
     for (const double value : values) {

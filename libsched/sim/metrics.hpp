@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libsched/sim/slowdown.hpp"
 #include "libsched/sim/timeline.hpp"
 
 namespace weir {
@@ -21,8 +22,9 @@ struct Spread {
 /// O(n) expected.
 Spread spread_of(std::vector<double> values);
 
-/// max(1, (wait + run) / max(run, 10 s)). Source: Feitelson, Rudolph, Schwiegelshohn, Sevcik, Wong 1997, tau = 10 s.
-double bounded_slowdown(const Outcome& outcome);
+inline double bounded_slowdown(const Outcome& outcome) {
+    return bounded_slowdown(outcome.wait(), outcome.job.run);
+}
 
 /// (sum x)^2 / (n sum x^2), in [1/n, 1]; 1: all alike. 1 where there are none or all are 0. Source: Jain, Chiu, Hawe,
 /// DEC-TR-301, 1984.
