@@ -6,8 +6,10 @@
 
 #include "cmd/pictures/instances.hpp"
 #include "cmd/pictures/queue.hpp"
+#include "cmd/serve/event_text.hpp"
 #include "cmd/serve/usage_events.hpp"
 #include "cmd/serve/visible_part.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::size_t turn_bytes_max = 40'000;
 constexpr int quiet_turns_max = 20;
 
 std::string trouble_event(const std::string& sentence) {
-    return event_text("trouble", "{\"text\":" + json_quoted(sentence) + "}");
+    return event_text("trouble", ObjectText().set("text", sentence).text());
 }
 
 /// Keeps the picture where it is the same.
@@ -30,11 +32,11 @@ void put(std::shared_ptr<const std::string>& picture, std::string svg) {
 
 /// From the top to the instance that is shown.
 std::string place_event(const std::vector<std::string>& names) {
-    std::string json;
+    ArrayText way;
     for (const std::string& name : names) {
-        json += (json.empty() ? "" : ",") + json_quoted(name);
+        way.append(name);
     }
-    return event_text("place", "{\"names\":[" + json + "]}");
+    return event_text("place", ObjectText().splice("names", way.text()).text());
 }
 
 }  // namespace
@@ -89,8 +91,9 @@ std::string InstanceFeed::trouble_of(const Viewer& viewer) const {
 }
 
 std::string InstanceFeed::greeting_of(const Viewer& viewer, HttpServer::Id id) const {
-    return event_text("hello", "{\"user\":" + json_quoted(viewer.user) + ",\"viewer\":" + std::to_string(id) +
-                                   ",\"may_edit\":" + (setting_.may_edit ? "true" : "false") + "}");
+    ObjectText greeting;
+    greeting.set("user", viewer.user).set("viewer", id).set("may_edit", setting_.may_edit);
+    return event_text("hello", greeting.text());
 }
 
 std::optional<uid_t> InstanceFeed::seen_by(uid_t user) const {
@@ -189,18 +192,18 @@ InstanceFeed::Picture InstanceFeed::queue_drawn(Part& part, const std::string& u
 }
 
 std::string InstanceFeed::pictures_for(Viewer& viewer, Part& part) const {
-    std::string changed;
+    ObjectText changed;
     const auto add = [&](const char* name, const Picture& picture) {
         if (picture && !picture->empty() && viewer.pictures[name] != picture) {
             viewer.pictures[name] = picture;
-            changed += (changed.empty() ? "{" : ",") + json_quoted(name) + ":" + json_quoted(*picture);
+            changed.set(name, *picture);
         }
     };
     add("queue", part.queue ? queue_drawn(part, viewer.user) : nullptr);
     add("instances", part.boxes);
     add("forgetting", part.forgetting);
     add("policies", part.queue ? comparison_ : nullptr);
-    std::string events = changed.empty() ? "" : event_text("pictures", changed + "}");
+    std::string events = changed.empty() ? "" : event_text("pictures", changed.text());
     if (const std::string place = is_inside_ ? place_event(last_.names) : ""; viewer.place != place) {
         viewer.place = place;
         events += place;

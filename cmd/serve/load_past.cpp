@@ -8,7 +8,8 @@
 #include <set>
 
 #include "cmd/common/text.hpp"
-#include "cmd/serve/tree_events.hpp"
+#include "cmd/serve/event_text.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -100,21 +101,21 @@ std::string LoadPast::event(std::uint64_t begin) const {
     if (begin >= end()) {
         return "";
     }
-    std::string json = "{\"now\":" + fixed(until_, 3) + ",\"whole\":" + (begin <= first_ ? "true" : "false");
-    json += ",\"points\":[";
+    ArrayText points;
     for (const std::size_t place : telling(begin <= first_ ? 0 : begin - first_)) {
         const Point& point = points_[place];
-        json += (json.back() == '[' ? "[" : ",[") + fixed(point.at, 3);
+        ArrayText told;
+        told.splice(fixed(point.at, 3));
         if (point.load) {
-            for (const std::int64_t figure : {point.load->cores_busy, point.load->cores, point.load->waiting}) {
-                json += "," + std::to_string(figure);
-            }
+            told.append(point.load->cores_busy).append(point.load->cores).append(point.load->waiting);
         } else {
-            json += ",null,null,null";
+            told.splice("null").splice("null").splice("null");
         }
-        json += "]";
+        points.splice(told.text());
     }
-    return event_text("load", json + "]}");
+    ObjectText load;
+    load.splice("now", fixed(until_, 3)).set("whole", begin <= first_).splice("points", points.text());
+    return event_text("load", load.text());
 }
 
 }  // namespace weir::cmd

@@ -9,6 +9,7 @@
 #include "cmd/serve/open_wish.hpp"
 #include "cmd/serve/page_files.hpp"
 #include "cmd/serve/share_edit.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -224,7 +225,7 @@ void PageService::compare_jobs(HttpServer::Id id, const HttpRequest& request, co
     const auto feed = feed_at(way);
     answer_later(id, feed->worker(), [feed, job = *job, guest = guest_name(asker)]() -> Result<HttpAnswer> {
         const auto svg = feed->reader().two_jobs(job, guest);
-        return svg ? Result<HttpAnswer>(HttpAnswer::of(200, "{\"svg\":" + json_quoted(*svg) + "}")) : svg.error();
+        return svg ? Result<HttpAnswer>(HttpAnswer::of(200, ObjectText().set("svg", *svg).text())) : svg.error();
     });
 }
 

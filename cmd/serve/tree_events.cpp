@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "cmd/report/svg.hpp"
-#include "libfairshare/base/json/json.hpp"
+#include "cmd/serve/event_text.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -17,11 +19,14 @@ std::string json_number(std::optional<double> value) {
     return value && std::isfinite(*value) ? exact(*value) : "null";
 }
 
+/// Of most rows; memory is asked for once.
+constexpr std::size_t row_bytes = 160;
+
 /// Columns behind the path.
-std::string row_figures(const ShareNode& node) {
-    return std::to_string(node.shares) + "," + json_number(node.entitled) + "," + json_number(node.used) + "," +
-           json_number(node.usage_core_s) + "," + json_number(node.level_fs) + "," + json_number(node.factor) + "," +
-           std::to_string(node.running_cores) + "," + std::to_string(node.pending_jobs);
+void append_figures(ArrayText& row, const ShareNode& node) {
+    row.append(node.shares).splice(json_number(node.entitled)).splice(json_number(node.used));
+    row.splice(json_number(node.usage_core_s)).splice(json_number(node.level_fs)).splice(json_number(node.factor));
+    row.append(node.running_cores).append(node.pending_jobs);
 }
 
 bool has_same_figures(const ShareNode& a, const ShareNode& b) {
@@ -45,14 +50,6 @@ double weight_of(const ShareNode& had, const ShareNode& has) {
 
 }  // namespace
 
-std::string event_text(const std::string& name, const std::string& json) {
-    return "event: " + name + "\ndata: " + json + "\n\n";
-}
-
-std::string json_quoted(const std::string& text) {
-    return Json::string(text).dump();
-}
-
 void TreeEvents::take(ShareView newest) {
     newest_ = std::move(newest);
     if (!has_any_) {
@@ -62,16 +59,18 @@ void TreeEvents::take(ShareView newest) {
 }
 
 std::string TreeEvents::whole() const {
-    std::string json = "{\"revision\":" + std::to_string(shown_.revision) +
-                       ",\"author\":" + json_quoted(shown_.author) + ",\"reason\":" + json_quoted(shown_.reason) +
-                       ",\"time\":" + json_number(shown_.time) + ",\"now\":" + json_number(shown_.now) +
-                       ",\"all_core_s\":" + json_number(shown_.all_core_s) +
-                       ",\"of\":" + std::to_string(std::max(shown_.of, shown_.nodes.size())) + ",\"rows\":[";
+    ArrayText rows(row_bytes * shown_.nodes.size());
     for (const ShareNode& node : shown_.nodes) {
-        json += (json.back() == '[' ? "[" : ",[") + json_quoted(node.path) + "," + row_figures(node) + "," +
-                std::to_string(node.children) + "]";
+        ArrayText row(row_bytes);
+        row.append(node.path);
+        append_figures(row, node);
+        rows.splice(row.append(node.children).text());
     }
-    return event_text("tree", json + "]}");
+    ObjectText tree;
+    tree.set("revision", shown_.revision).set("author", shown_.author).set("reason", shown_.reason);
+    tree.splice("time", json_number(shown_.time)).splice("now", json_number(shown_.now));
+    tree.splice("all_core_s", json_number(shown_.all_core_s)).set("of", std::max(shown_.of, shown_.nodes.size()));
+    return event_text("tree", tree.splice("rows", rows.text()).text());
 }
 
 std::string TreeEvents::changes(std::size_t bytes_max) {
@@ -92,17 +91,20 @@ std::string TreeEvents::changes(std::size_t bytes_max) {
     std::sort(changed.begin(), changed.end());
     shown_.now = newest_.now;
     shown_.all_core_s = newest_.all_core_s;
-    std::string json =
-        "{\"now\":" + json_number(shown_.now) + ",\"all_core_s\":" + json_number(shown_.all_core_s) + ",\"rows\":[";
+    ObjectText update;
+    update.splice("now", json_number(shown_.now)).splice("all_core_s", json_number(shown_.all_core_s));
+    const std::size_t head_bytes = update.size() + std::string_view(R"(,"rows":)").size();
+    ArrayText rows;
     for (const auto& [weight, place] : changed) {
-        if (json.size() > bytes_max) {
+        if (head_bytes + rows.size() > bytes_max) {
             break;
         }
         shown_.nodes[place] = newest_.nodes[place];
-        json +=
-            (json.back() == '[' ? "[" : ",[") + std::to_string(place) + "," + row_figures(shown_.nodes[place]) + "]";
+        ArrayText row(row_bytes);
+        append_figures(row.append(place), shown_.nodes[place]);
+        rows.splice(row.text());
     }
-    return event_text("rows", json + "]}");
+    return event_text("rows", update.splice("rows", rows.text()).text());
 }
 
 }  // namespace weir::cmd

@@ -9,11 +9,6 @@
 
 namespace weir::cmd {
 
-/// An event of the wire: "event: NAME\ndata: JSON\n\n". `json` has no line break.
-std::string event_text(const std::string& name, const std::string& json);
-/// A JSON string, with quotes. Bytes that are not UTF-8 become '?'.
-std::string json_quoted(const std::string& text);
-
 class TreeEvents {
   public:
     /// The newest state of the tree. Viewers have it after whole(), or after as many changes() as there are.

@@ -4,7 +4,8 @@
 
 #include "cmd/common/text.hpp"
 #include "cmd/report/svg.hpp"
-#include "cmd/serve/tree_events.hpp"
+#include "cmd/serve/event_text.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -32,15 +33,16 @@ std::string past_event(const InstanceFacts& facts) {
         inputs.nodes.push_back({row.path, row.entitled, row.usage_core_s});
     }
     const UsageLines lines(std::move(inputs));
-    std::string json = "{\"since_s\":" + exact(lines.since_s()) + ",\"lines\":{";
+    ObjectText by_path;
     for (std::size_t i = 0; i < places.size() && lines.since_s() < 0; ++i) {
-        json += (i == 0 ? "" : ",") + json_quoted(facts.rows[places[i]].path) + ":[";
+        ArrayText line;
         for (const auto& [at, used] : lines.past(i, past_points)) {
-            json += (json.back() == '[' ? "" : ",") + fixed(used, 4);
+            line.splice(fixed(used, 4));
         }
-        json += "]";
+        by_path.splice(facts.rows[places[i]].path, line.text());
     }
-    return event_text("past", json + "}}");
+    return event_text("past",
+                      ObjectText().splice("since_s", exact(lines.since_s())).splice("lines", by_path.text()).text());
 }
 
 }  // namespace weir::cmd

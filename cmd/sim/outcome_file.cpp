@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 #include "libsched/sim/swf.hpp"
 
 namespace weir::cmd {
@@ -96,14 +96,13 @@ void json_row(std::string& out, const Outcome& outcome) {
     out += '}';
 }
 
-std::string json_string(const std::string& text) {
-    return Json::string(text).dump();
-}
-
+/// The beginning of an object whose last member is the array of the jobs.
 std::string json_head(const ReplayFacts& facts) {
-    return "{\"schema\":\"weir.sim-jobs/1\",\"log\":" + json_string(facts.log) +
-           ",\"scheduler\":" + json_string(facts.scheduler) + ",\"cores\":" + std::to_string(facts.cores) +
-           ",\"jobs\":[";
+    ObjectText facts_text;
+    facts_text.set("schema", "weir.sim-jobs/1").set("log", facts.log).set("scheduler", facts.scheduler);
+    std::string head = facts_text.set("cores", facts.cores).text();
+    head.back() = ',';
+    return head += "\"jobs\":[";
 }
 
 std::string swf_head(const ReplayFacts& facts) {

@@ -50,6 +50,9 @@ class ObjectText {
         text_ += json;
         return *this;
     }
+    bool empty() const { return size() == 1; }
+    /// Bytes so far.
+    std::size_t size() const { return text_.size(); }
     /// Ends the object and gives its text away; to be called once.
     std::string text() {
         text_ += '}';
@@ -58,7 +61,7 @@ class ObjectText {
 
   private:
     void begin(std::string_view key) {
-        if (text_.size() > 1) {
+        if (!empty()) {
             text_ += ',';
         }
         append_quoted(text_, key);
@@ -84,7 +87,9 @@ class ArrayText {
         text_ += json;
         return *this;
     }
-    bool empty() const { return text_.size() == 1; }
+    bool empty() const { return size() == 1; }
+    /// Bytes so far.
+    std::size_t size() const { return text_.size(); }
     /// Ends the array and gives its text away; to be called once.
     std::string text() {
         text_ += ']';

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/json/text_writer.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -76,6 +78,21 @@ Json metric_node(const PriorityService& service, NodeId node) {
     return view;
 }
 
+namespace {
+
+/// The beginning of a node's object, which its figures follow.
+std::string head_of(const ShareTree& tree, NodeId node) {
+    std::string entitled;
+    append_number(entitled, tree.entitled_share(node));
+    ObjectText whole;
+    whole.set("path", tree.path(node)).set("kind", to_string(tree.kind(node))).splice("entitled", entitled);
+    std::string head = whole.text();
+    head.pop_back();
+    return head;
+}
+
+}  // namespace
+
 void MetricsView::find_paths(const PriorityService& service, Paths& paths, std::size_t& visited) {
     const ShareTree& tree = service.accounting().tree();
     const std::size_t known = known_nodes(service);
@@ -95,10 +112,7 @@ void MetricsView::find_paths(const PriorityService& service, Paths& paths, std::
                     continue;
                 }
                 paths.nodes.push_back(node);
-                std::string name = "{\"path\":" + Json::string(tree.path(node)).dump() + ",\"kind\":\"" +
-                                   std::string(to_string(tree.kind(node))) + "\",\"entitled\":";
-                append_number(name, tree.entitled_share(node));
-                paths.names.push_back(std::move(name));
+                paths.names.push_back(head_of(tree, node));
                 below.push_back(node);
             }
         }
