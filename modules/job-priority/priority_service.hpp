@@ -91,6 +91,11 @@ class PriorityService {
                                const std::vector<FluxJobId>& hosts = {});
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
+    /// What the children's factors changed by since the last call; see FactorPublication::changed().
+    FactorPublication::Rows changed_factors() {
+        return sends_.factors().changed(tree(), ranking_.shares().standings(), users_);
+    }
+
     // ---- persistence ----
     /// The changes since the last call, for one transaction; log().untake() if it failed.
     StateBatch take_batch() {

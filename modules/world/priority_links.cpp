@@ -175,13 +175,12 @@ void PriorityPart::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    const auto [rows, is_complete] = service_->sends().factors().changed(
-        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users());
-    if (rows.empty() && !is_complete) {
+    const auto changed = service_->changed_factors();
+    if (changed.is_nothing()) {
         return;
     }
     for (const auto& [child, one] : attached_) {
-        one.factors(rows, is_complete);
+        one.factors(changed.rows, changed.is_complete);
     }
 }
 

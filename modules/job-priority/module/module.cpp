@@ -365,14 +365,13 @@ void Module::publish_factors() {
     if (attached_.empty()) {
         return;
     }
-    const auto [rows, is_complete] = service_->sends().factors().changed(
-        service_->accounting().tree(), service_->ranking().shares().standings(), service_->users());
-    if (rows.empty() && !is_complete) {
+    const auto changed = service_->changed_factors();
+    if (changed.is_nothing()) {
         return;
     }
     for (const auto& [child, msg] : attached_) {
         Json payload = Json::object();
-        payload.set("factors", factors_for(child, rows)).set("complete", is_complete);
+        payload.set("factors", factors_for(child, changed.rows)).set("complete", changed.is_complete);
         flux::respond(h_, msg.get(), payload);
     }
 }

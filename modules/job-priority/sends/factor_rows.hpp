@@ -18,6 +18,7 @@ class FactorPublication {
     struct Rows {
         std::vector<FactorRow> rows;
         bool is_complete = false;  ///< the tree changed: these replace what was sent before
+        bool is_nothing() const { return rows.empty() && !is_complete; }
     };
 
     /// The tree changed: the next rows are complete.

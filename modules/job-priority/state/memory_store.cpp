@@ -31,12 +31,7 @@ void MemoryStore::apply(const StateBatch& batch) {
     }
     saved_.counted_events.insert(saved_.counted_events.end(), batch.counted_events.begin(), batch.counted_events.end());
     saved_.charges.insert(saved_.charges.end(), batch.charges.begin(), batch.charges.end());
-    merge_rows(saved_.running, batch.running);
-    merge_rows(saved_.charged, batch.charged);
-    merge_rows(saved_.reported, batch.reported);
-    merge_rows(saved_.downlinks, batch.downlinks);
-    merge_rows(saved_.closed, batch.closed);
-    merge_rows(saved_.site, batch.site);
+    merge_tables(saved_, batch, [](auto& into, const auto& from) { merge_rows(into, from); });
     saved_.uplink.insert(batch.uplink.begin(), batch.uplink.end());
     saved_.uplink.erase(saved_.uplink.begin(), saved_.uplink.upper_bound(batch.uplink_acked));
 }

@@ -90,13 +90,8 @@ void StateLog::untake(StateBatch batch) {
             into.insert_or_assign(key, std::move(value));
         }
     };
-    merge(batch_.running, newer.running);
-    merge(batch_.charged, newer.charged);
-    merge(batch_.reported, newer.reported);
-    merge(batch_.downlinks, newer.downlinks);
-    merge(batch_.closed, newer.closed);
+    merge_tables(batch_, newer, merge);
     merge(batch_.uplink, newer.uplink);
-    merge(batch_.site, newer.site);
     for (const auto& [slot, core_us] : newer.usage) {
         batch_.usage[slot] += core_us;
     }

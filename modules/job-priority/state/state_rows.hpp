@@ -198,4 +198,15 @@ struct StateBatch {
     }
 };
 
+/// Calls merge(table of `into`, table of `batch`) for each table whose rows a batch puts and deletes by key.
+template <typename Into, typename Batch, typename Merge>
+void merge_tables(Into& into, Batch& batch, Merge merge) {
+    merge(into.running, batch.running);
+    merge(into.charged, batch.charged);
+    merge(into.reported, batch.reported);
+    merge(into.downlinks, batch.downlinks);
+    merge(into.closed, batch.closed);
+    merge(into.site, batch.site);
+}
+
 }  // namespace weir::priority
