@@ -57,7 +57,7 @@ EOF
 # of now, which would hide an order that the scheduler lacks.
 two_passes() {
 	last=$(($(stat_of passes) + 2))
-	until test "$(stat_of passes)" -ge $last; do :; done
+	wait_until job-priority.stats-get "{}" ".passes >= $last" >/dev/null
 }
 
 # submit BANK URGENCY: a fifth of its jobs, of no length.

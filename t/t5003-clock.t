@@ -135,10 +135,7 @@ test_expect_success 'a job that had its cores and waited for a prolog does not p
 '
 test_expect_success 'what a killed broker did not see any more is a second at most' '
 	before=$(charged) && id=$(submit -n2 -- sleep 1000) && wait_event $id start && started=$(real_us) &&
-	for mark in 1 2 3 4; do
-		line=$(cat state/clock) && until test "$(cat state/clock)" != "$line"; do :; done
-	done &&
-	alive=$(real_us) && kill -9 $one_pid && end=$(real_us) && { wait $one_pid || :; } &&
+	wait_changes state/clock 4 && alive=$(real_us) && kill -9 $one_pid && end=$(real_us) && { wait $one_pid || :; } &&
 	set_wall 72000 && boot one -S "statedir=$PWD/state" && wait_event $id clean && cost=$(($(charged) - before)) &&
 	is_true "$alive - $started > 2900000" &&
 	is_true "2 * ($alive - $started - 2000000) <= $cost <= 2 * ($end - $started + 1000000)" && # a busy machine marks late

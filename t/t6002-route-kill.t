@@ -137,7 +137,6 @@ lost-after = "2s"
 EOF
 # Starts a broker each time that a line comes in, and ends with its job alone.
 cat >script.sh <<\EOF
-mkfifo $1.order
 while :; do
 	read -r line <$1.order || continue
 	weir-broker -c $1.toml --rundir "$PWD/$1" -S "statedir=$PWD/$1.state" --ready-fd 9 9>$1.ready >>$1.log 2>&1 &
@@ -145,10 +144,10 @@ done
 EOF
 # script NAME: its job, at the top
 script() {
-	mkdir -p $1 $1.state && mkfifo $1.ready && at top submit -q own sh "$(pwd)/script.sh" $1 >$1.job &&
-	until test -p $1.order; do :; done
+	mkdir -p $1 $1.state && mkfifo $1.ready $1.order && at top submit -q own sh "$(pwd)/script.sh" $1 >$1.job
 }
-# boot NAME: the script starts its broker. A process that an earlier one left may hold the pipe for a moment.
+# boot NAME: the script starts its broker. Each read waits: for who writes into the pipe, or for the end of a process that an
+# earlier broker left, which may hold the pipe for a moment.
 boot() {
 	echo start >$1.order && until read -r uri <$1.ready; do :; done
 }

@@ -109,6 +109,24 @@ log_has() {
 	timeout 120 python3 "$WIRE" stream log.dmesg '{"follow":true}' --until "$1" --nth "${2:-1}"
 }
 
+# wait_changes FILE COUNT: returns when the file, which is written in place, was seen to change so many times.
+wait_changes() {
+	python3 - "$1" "$2" <<-\EOF
+		import ctypes, os, pathlib, select, sys
+		modified = 2  # IN_MODIFY
+		file, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+		libc = ctypes.CDLL(None)
+		fd = libc.inotify_init1(os.O_CLOEXEC)
+		watch = libc.inotify_add_watch(fd, os.fsencode(file), modified)
+		text = file.read_bytes()
+		while watch >= 0 and count > 0 and select.select([fd], [], [], 60)[0]:
+		    os.read(fd, 4096)
+		    text, had = file.read_bytes(), text
+		    count -= text != had
+		sys.exit(count > 0)
+	EOF
+}
+
 # wait_gone PID: returns when the process has ended; it need not be ours. The kernel tells, nobody sleeps.
 wait_gone() {
 	python3 - "$1" <<-\EOF
