@@ -18,8 +18,6 @@ void report_unrest(World& world);
 /// All promises. REQUIRES: why_no_rest() is empty.
 void check_at_rest(World& world);
 
-/// Whether it holds jobs back that it could start: by a limit of its own share tree, where these are its parent's.
-bool holds_back(Instance& instance);
 /// Whether the rules of this partition take the instance's job, and its limits have a place for it now.
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition);
 

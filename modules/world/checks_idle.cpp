@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the check that no job waits for long which an idle partition of its queue could run. See checks.hpp.
-#include <algorithm>
-
 #include "modules/world/checks.hpp"
 
 namespace weir::world {
@@ -40,14 +38,6 @@ bool is_limited_below(World& world, const Place& place, std::uint64_t id) {
 }
 
 }  // namespace
-
-bool holds_back(Instance& instance) {
-    const auto& active = instance.manager().jobs().active_jobs();
-    return std::any_of(active.begin(), active.end(), [](const auto& one) {
-        const jm::Job& job = *one.second;
-        return job.state == jm::State::sched && job.priority == 0 && job.urgency != jm::urgency_hold;
-    });
-}
 
 bool does_take(Instance& instance, std::uint64_t id, const std::string& partition) {
     for (const route::PartitionWord& word : instance.route().table().words_of(route::JobId{id})) {

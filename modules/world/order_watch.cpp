@@ -18,6 +18,15 @@ constexpr Duration forgotten_after = 3s;
 /// Four whole units of a priority.
 constexpr std::uint64_t rounding = 1U << 12;
 
+/// Whether it holds jobs back that it could start: by a limit of its own share tree, where these are its parent's.
+bool holds_back(Instance& instance) {
+    const auto& active = instance.manager().jobs().active_jobs();
+    return std::any_of(active.begin(), active.end(), [](const auto& one) {
+        const jm::Job& job = *one.second;
+        return job.state == jm::State::sched && job.priority == 0 && job.urgency != jm::urgency_hold;
+    });
+}
+
 }  // namespace
 
 bool OrderWatch::is_calm(const Place& place) const {
