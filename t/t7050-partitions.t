@@ -56,7 +56,8 @@ test_expect_success 'kill -9 of the process that launched it: that is no success
 test_expect_success 'drain: what runs goes on, what waits waits here; resume: it starts' '
 	gated d1 -q batch -c3 && wait_event $d1 start && gated d2 -q batch && wait_event $d2 weir.route && test $(child_of $d2) -gt 0 &&
 	weir partition drain wide 2>out && grep "resume wide" out && wait_until job-route.locate "{\"id\":$d2}" ".child == 0" &&
-	weir partition list | grep "wide .* drained" && open_gate d1 && ended_well $d1 && test $(child_of $d2) = 0 &&
+	weir partition list | grep "wide .* drained" && weir tree | grep "wide .* drained" &&
+	weir why $d2 | tee why && grep "waits for a partition of its queue that can run it: wide is drained" why && open_gate d1 && ended_well $d1 && test $(child_of $d2) = 0 &&
 	weir partition resume wide && wait_event $d2 start && open_gate d2 && ended_well $d2
 '
 test_expect_success 'resize: a running job ends in the old instance, the new one takes what waits' '
@@ -118,6 +119,15 @@ test_expect_success 'a mistake is refused with file, line, value and what is rig
 	sed "s/\"batch\"\]/\"bacth\"]/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "there is no queue bacth; write a table .queues.bacth" err &&
 	cp before.toml site.toml && weir reload && is_alone wide && is_alone extra
 '
+test_expect_success 'so is what the table does not show: a size, a scheduler, its own [weir]' '
+	same >was && sed "s/cores = 2/cores = 99/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && cat err &&
+	grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: .* asks for 99 cores" err &&
+	sed "s/\"fcfs\"/\"esay\"/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && cat err &&
+	grep "partition debug. scheduler = \"esay\": there is no such module; it must be \"easy\"" err &&
+	test_expect_code 1 weir partition add odd --queue batch --cores 1 --scheduler esay 2>err && grep "partition odd. scheduler = \"esay\"" err &&
+	{ cat before.toml && printf "[partition.config.weir]\nhalflife = \"3d\"\n"; } >site.toml && test_expect_code 1 weir reload 2>err && cat err &&
+	grep "config.weir: .*halflife" err && cp before.toml site.toml && weir reload && same >is && test_cmp was is && is_alone wide
+'
 test_expect_success 'so are mistakes in commands' '
 	test_must_fail weir partition add x --queue nowhere --cores 1 2>err && grep "there is no queue nowhere" err &&
 	test_must_fail weir partition add wide --cores 1 2>err && grep "there is a partition wide already" err &&
@@ -129,6 +139,12 @@ test_expect_success 'a size that the machine does not have is refused with the r
 	test_must_fail weir partition resize wide --cores 11 2>err && cat err && grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: unsatisfiable request: the job asks for " err &&
 	test_must_fail weir partition resize wide --nodes 2 --cores-per-node 1 --kill 2>err && grep "cannot have this size" err &&
 	test_must_fail weir partition add huge --queue batch --cores 11 2>err && grep "The partition huge cannot have this size" err && same >is && test_cmp was is && is_alone wide
+'
+test_expect_success 'a partition that was added and that the machine cannot hold any more: a warning, the others serve' '
+	weir partition add late --queue debug --cores 2 && is_alone late && stop_weir &&
+	start_weir --cores 5 --config site.toml --statedir "$(pwd)/state" && cat start.out &&
+	is_alone wide && is_alone debug && weir partition list | tee list && grep "^late " list && weir partition remove late --kill &&
+	stop_weir && begin && is_alone wide
 '
 test_expect_success 'it ends, and leaves nothing' '
 	stop_weir && test -z "$(leftovers)" && ! test -e run

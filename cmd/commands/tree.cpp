@@ -37,6 +37,9 @@ Json json_of(const Instance& instance) {
     if (instance.lost_since > 0) {
         json.set("lost_since", instance.lost_since);
     }
+    if (instance.is_drained) {
+        json.set("drained", true);
+    }
     if (!instance.problem.empty()) {
         json.set("problem", instance.problem);
     }

@@ -163,6 +163,7 @@ void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& thr
     }
     child.jobid = entry.jobid;
     child.lost_since = entry.lost_since;
+    child.is_drained = entry.is_drained;
     child.serves = entry.serves;
     child.name = entry.name;
 }
@@ -225,6 +226,7 @@ std::vector<PartitionState> partition_states(Client& client) {
         PartitionState state;
         state.name = text_at(told, "name");
         state.state = text_at(told, "state");
+        state.is_changed = json_is_true(json_object_get(told, "changed"));
         state.queues = texts_at(told, "queues");
         state.overflow = texts_at(told, "overflow");
         state.place = integer_at(told, "place");
@@ -285,6 +287,7 @@ std::vector<ChildEntry> children_of(Client& client) {
             entry.uri = text_at(child, "uri");
             entry.state = text_at(child, "state");
             entry.lost_since = number_at(child, "lost_since");
+            entry.is_drained = json_is_true(json_object_get(child, "drained"));
             entry.serves = texts_at(child, "serves");
             entry.name = text_at(child, "partition");
             entry.name = entry.name.empty() ? listed(entry.serves) : entry.name;

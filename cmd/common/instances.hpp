@@ -27,6 +27,7 @@ struct ChildEntry {
     std::string uri, state;
     std::string name;       ///< of the partition, else the queues that it serves: "batch, debug"
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
+    bool is_drained = false;
 };
 /// The name of a child instance in output: its partition's name, else its job id at its parent.
 std::string instance_name(const std::string& name, std::uint64_t jobid);
@@ -60,13 +61,14 @@ struct PartitionState {
     std::string limits, limits_text;  ///< of what runs in it, as a JSON object and in words; the words empty: none
     std::string scheduler, start;
     std::int64_t nodes = 0, cores = 0;
-    bool is_down = false;   ///< it died, and has not served since
-    double since = 0;       ///< Unix seconds of this machine: when it came up or went down
-    int deaths = 0;         ///< in a row
-    std::string why;        ///< of the last end
-    double next = 0;        ///< Unix seconds: when it is to start again
-    std::uint64_t job = 0;  ///< its instance's job; 0: none
-    std::string log;        ///< file
+    bool is_down = false;     ///< it died, and has not served since
+    bool is_changed = false;  ///< `weir partition` added or resized it
+    double since = 0;         ///< Unix seconds of this machine: when it came up or went down
+    int deaths = 0;           ///< in a row
+    std::string why;          ///< of the last end
+    double next = 0;          ///< Unix seconds: when it is to start again
+    std::uint64_t job = 0;    ///< its instance's job; 0: none
+    std::string log;          ///< file
     std::vector<PartitionJob> jobs;
 };
 /// In the order of the configuration.
@@ -107,6 +109,7 @@ struct Instance {
     std::optional<EstimateErrors> estimates;  ///< of its own scheduler; Flux's has none
     double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
     std::string problem;    ///< why the rest is missing: it did not answer
+    bool is_drained = false;
     std::optional<PartitionState> down;
     PolicyState policy;
     std::vector<Instance> children;

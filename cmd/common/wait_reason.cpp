@@ -66,12 +66,30 @@ bool has_limit(const json_t* partition) {
     return json_object_get(partition, "limit") != nullptr;
 }
 
+/// "batch is drained, spare has 2 cores", if no partition that takes the job can run it, however few others wait.
+std::string away_text(const std::vector<json_t*>& partitions) {
+    std::string text;
+    for (const json_t* partition : partitions) {
+        const std::string away = text_at(partition, "away");
+        if (does_take(partition) && away.empty()) {
+            return "";
+        }
+        if (does_take(partition)) {
+            text += (text.empty() ? "" : ", ") + printable(text_at(partition, "name") + " " + away);
+        }
+    }
+    return text;
+}
+
 /// Why no partition of its queue has the job, where one serves it.
 Json in_no_partition(const Job& job, const WaitFacts& facts) {
     const auto partitions = items_at(facts.route.get(), "partitions");
     if (!partitions.empty() && std::none_of(partitions.begin(), partitions.end(), does_take)) {
         return reason("not-taken", "waits for a partition that takes it: no partition of the queue \"" +
                                        printable(job.queue) + "\" does");
+    }
+    if (const std::string away = away_text(partitions); !away.empty()) {
+        return reason("partition-away", "waits for a partition of its queue that can run it: " + away);
     }
     const bool is_limited = std::any_of(partitions.begin(), partitions.end(), has_limit) &&
                             std::all_of(partitions.begin(), partitions.end(), [](const json_t* partition) {
@@ -97,12 +115,13 @@ Json in_route(const Job& job, const WaitFacts& facts) {
                                                  printable(facts.unanswered ? facts.unanswered->message : "")),
                             facts);
     }
+    const bool is_configured = !items_at(facts.route.get(), "partitions").empty();
     if (!facts.is_served && facts.lost_child) {
         return reason("child-lost",
                       "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
                           " is lost since " + local_time(facts.lost_child->lost_since));
     }
-    if (facts.is_served) {
+    if (facts.is_served || is_configured) {
         return in_no_partition(job, facts);
     }
     return reason("no-partition",
@@ -244,7 +263,7 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
         if (child.lost_since > 0) {
             facts.lost_child = child;
         } else {
-            facts.is_served = true;
+            facts.is_served = facts.is_served || !child.is_drained;
         }
     }
     if (integer_at(facts.route.get(), "child") != 0 && number_at(facts.route.get(), "lost_since") <= 0) {

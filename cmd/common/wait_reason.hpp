@@ -21,7 +21,7 @@ struct WaitFacts {
     Json queue;                              ///< job-manager.queue-status of its queue
     Json priority;                           ///< job-priority.explain's answer
     Json route;                              ///< job-route.locate's answer; empty: the job is not routed
-    bool is_served = false;                  ///< an attached child serves its queue
+    bool is_served = false;                  ///< an attached child serves its queue and is not drained
     std::optional<ChildEntry> lost_child;    ///< a child that serves its queue and has no link to its parent
     std::vector<Hop> hops;                   ///< the way to the instance that has the job; none: it is this one
     std::optional<Error> unanswered;         ///< why that instance does not answer
@@ -37,9 +37,9 @@ WaitFacts ask_wait_facts(Client& client, const Job& job);
 
 /// {reason, text, ...}; `text` continues a sentence that begins with "It". Reasons: arriving, dependencies, begin-time,
 /// priority, held, limit, queue-stopped, no-scheduler, routed, no-partition, child-lost, foreign-scheduler, those of
-/// sched.why; not-taken, partition-limit, partition-room; not-waiting. Of a job in a partition, the partition's reason
-/// with {partition, child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}], the partitions of its
-/// queue that do not take it, and limited: [{name, limit}], those that do not take it now.
+/// sched.why; not-taken, partition-limit, partition-away, partition-room; not-waiting. Of a job in a partition, the
+/// partition's reason with {partition, child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}],
+/// the partitions of its queue that do not take it, and limited: [{name, limit}], those that do not take it now.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 /// Sentences, each ending with a line feed, with job names and local times. `subject`: "It", "ƒ7J4Ab".
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode);

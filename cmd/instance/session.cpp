@@ -18,8 +18,10 @@
 #include "cmd/common/instances.hpp"
 #include "cmd/common/job_output.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
 #include "cmd/common/submission.hpp"
 #include "cmd/common/text.hpp"
+#include "cmd/common/wait_reason.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -31,6 +33,8 @@ constexpr int log_warning = 4;  // of syslog(3)
 constexpr double answer_s = 2;
 /// Longer than a broker gives its own modules.
 constexpr Duration broker_patience = 40s;
+/// After it people are told why a partition has not started.
+constexpr Duration start_patience = 5s;
 
 /// What a killed broker leaves, and the folder if nothing else is in it. Its process has ended.
 void remove_rundir(const std::string& folder) {
@@ -85,7 +89,7 @@ Result<Session> Session::start(const SessionSetup& setup, Signals& signals,
         return client.error();
     }
     session.client_ = std::make_unique<Client>(std::move(*client));
-    if (Status done = session.wait_up(signals); !done) {
+    if (Status done = session.wait_up(signals, print_line); !done) {
         session.stop(signals);
         return done.error();
     }
@@ -125,16 +129,41 @@ void Session::follow_logs(const std::vector<PartitionState>& states) {
     }
 }
 
+/// "debug waits for 6 cores; free: 2", for each partition that has not served its queue yet.
+std::string Session::starting_text(const std::vector<PartitionState>& states) {
+    std::string text;
+    for (const PartitionState& state : states) {
+        if (state.job == 0 || state.state != "starting") {
+            continue;
+        }
+        if (const auto job = find_job(*client_, state.job)) {
+            const Json reason = wait_reason(*job, ask_wait_facts(*client_, *job));
+            const bool is_waiting = text_at(reason.get(), "reason") != "not-waiting";
+            text += (text.empty() ? "" : ", ") + state.name + " " +
+                    (is_waiting ? text_at(reason.get(), "text") : "has not attached yet");
+        }
+    }
+    return text;
+}
+
+/// Whether `weir start` waits for the partition. One that `weir partition` added or resized does not keep the others
+/// from serving: it is warned of, and can be removed or resized again.
+bool Session::is_awaited(const PartitionState& state, bool is_patient) {
+    const bool is_to_come = state.state == "starting" || state.state == "down";
+    return is_to_come && !(state.is_changed && (state.is_down || !is_patient));
+}
+
 /// Asks with growing pauses; a signal, the parent's end or a partition's end cuts it short.
-Status Session::wait_up(Signals& signals) {
-    const Duration deadline = monotonic_now() + 60s;
+Status Session::wait_up(Signals& signals, const std::function<void(const std::string&)>& print_line) {
+    const Duration begin = monotonic_now(), deadline = begin + 60s;
+    std::string told;
     for (Duration pause = 10ms; monotonic_now() < deadline; pause = std::min<Duration>(pause * 2, 200ms)) {
         const std::vector<PartitionState> states = partition_states(*client_);
         follow_logs(states);
         bool are_up = true;
         for (const PartitionState& state : states) {
-            are_up = are_up && (state.state != "starting" && state.state != "down");
-            if (state.is_down) {
+            are_up = are_up && !is_awaited(state, monotonic_now() < begin + start_patience);
+            if (state.is_down && !state.is_changed) {
                 return Error{std::errc::io_error,
                              "the partition " + state.name + " ended before it served its queue: " + state.why};
             }
@@ -142,6 +171,11 @@ Status Session::wait_up(Signals& signals) {
         if (are_up) {
             learn_children(states);
             return Done{};
+        }
+        if (const std::string text = monotonic_now() < begin + start_patience ? told : starting_text(states);
+            text != told) {
+            print_line("Not all partitions have started: " + text + ".");
+            told = text;
         }
         (void)wait_readable({signals.fd(), process_->pidfd()}, pause);
         if (signals.is_stop_asked()) {
@@ -151,7 +185,8 @@ Status Session::wait_up(Signals& signals) {
             return Error{std::errc::io_error, "the parent broker ended: " + process_->end_text()};
         }
     }
-    return Error{std::errc::timed_out, "the partitions did not come up within a minute; see " + plan_.rundir};
+    return Error{std::errc::timed_out, "the partitions did not come up within a minute" +
+                                           (told.empty() ? "" : ": " + told) + "; see " + plan_.rundir};
 }
 
 /// Whether the parent answers: a stopped parent must not block this process.

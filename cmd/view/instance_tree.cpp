@@ -20,7 +20,7 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
                    std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
                    std::to_string(instance.jobs.inactive), policy_text(instance.policy, instance.level > 0),
-                   lost.empty() ? instance.uri : lost});
+                   lost.empty() ? (instance.is_drained ? "drained; " : "") + instance.uri : lost});
     }
     for (std::size_t i = 0; i < instance.children.size(); ++i) {
         const Instance& child = instance.children[i];

@@ -412,6 +412,7 @@ Json ParentRole::tree(const flux_msg_t* msg) {
             child.set("partition", host->facts.partition);
         }
         child.set("state", view.is_attached ? "attached" : "lost").set("jobs", std::move(jobs));
+        child.set("drained", table_.is_drained(view.job));
         if (!view.is_attached) {
             child.set("lost_since", lost_since(view));
         }
@@ -452,6 +453,9 @@ Json ParentRole::locate(const flux_msg_t* msg) {
         }
         if (!word.limit.empty()) {
             one.set("limit", word.limit);
+        }
+        if (!word.away.empty()) {
+            one.set("away", word.away);
         }
         partitions.append(std::move(one));
     }

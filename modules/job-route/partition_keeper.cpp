@@ -14,6 +14,7 @@
 #include "libfairshare/base/signed_jobspec.hpp"
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/common/parent_link.hpp"
+#include "modules/job-route/partition_checks.hpp"
 
 namespace weir::route {
 namespace {
@@ -62,6 +63,16 @@ KeptPartition kept_of(const PartitionSpec& spec) {
     return {spec.name, {}, spec.queues, spec.overflow, spec.cores_in_all(), spec.takes, spec.limits};
 }
 
+/// See KeptPartition::away.
+std::string away_text(const PartitionTable::Partition& partition) {
+    const bool is_up = partition.current && partition.current->is_attached;
+    return partition.is_drained ? "is drained"
+           : is_up              ? ""
+           : partition.is_down  ? "is down"
+           : partition.is_off   ? "is off"
+                                : "has not started yet";
+}
+
 std::string last_line(const std::string& text) {
     std::istringstream lines(text);
     std::string last;
@@ -84,7 +95,7 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMod
     users_ = weir.at("users").deep_copy();
     place_.has_instance_queue = queues_.at(instance_queue).get() != nullptr;
     read_changes();
-    (void)checked(configured_.get());
+    (void)flux::value_or_throw(check_instances(checked(configured_.get()), place_));
     put_in_force();
     timer_.reset(
         flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&PartitionKeeper::look>, this));
@@ -95,7 +106,7 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMod
     handlers_ =
         flux::add_handlers(h, flux::service_name(h, "job-route"),
                            {
-                               {request, "config-reload", flux::on_request<&PartitionKeeper::config_reload>, 0},
+                               {request, "config-reload", flux::on_message<&PartitionKeeper::config_reload>, 0},
                                {request, "partitions", flux::on_request<&PartitionKeeper::partitions>, FLUX_ROLE_USER},
                                {request, "partition-change", flux::on_message<&PartitionKeeper::change>, 0},
                                {request, "tap-loaded", flux::on_message<&PartitionKeeper::tap_loaded>, 0},
@@ -180,6 +191,7 @@ std::vector<KeptPartition> PartitionKeeper::kept() const {
         if (partition.is_wanted) {
             KeptPartition one = kept_of(spec);
             one.job = partition.current ? partition.current->job : JobId{};
+            one.away = away_text(partition);
             for (const PartitionInstance& old : partition.old) {
                 if (old.job.value != 0) {
                     one.old.push_back(old.job);

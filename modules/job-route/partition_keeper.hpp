@@ -6,6 +6,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,7 @@ class PartitionKeeper {
         std::string name;
         int folder = 0;
     };
-    Json config_reload(const flux_msg_t* msg);
+    void config_reload(const flux_msg_t* msg);
     Json partitions(const flux_msg_t* msg);
     void tap_loaded(const flux_msg_t* msg);
     void change(const flux_msg_t* msg);
@@ -63,10 +64,20 @@ class PartitionKeeper {
         std::string op, name;
         Json table;  ///< of `add` and `resize`
     };
+    /// A new configuration, while the scheduler says whether the machine could hold its partitions.
+    struct Reload {
+        flux::MessageRef msg;
+        Json partitions, queues, route, users;
+        flux::PrivateMode privacy;
+        std::size_t asked = 0;  ///< answers to come
+        std::string refused;
+    };
     struct Fit {
         flux::Future future;
         flux::MessageRef msg;
         Json request;
+        std::string name;                     ///< of the partition
+        std::shared_ptr<Reload> reload = {};  ///< it is of this, not of a request
     };
     PartitionChanges changes_with(const std::string& name, Json table) const;
     Json added(const Json& request, const std::string& name) const;
@@ -74,7 +85,9 @@ class PartitionKeeper {
     Change change_of(const Json& request) const;
     void apply(const Json& request, const Change& change);
     void ask_fit(const flux_msg_t* msg, const Json& request);
+    void ask_scheduler(const PartitionSpec& spec, Fit fit);
     void on_fit(flux_future_t* f);
+    void end_reload(Reload& reload);
 
     std::vector<KeptPartition> kept() const;
     void tell_plugin();

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "modules/common/monotonic_clock.hpp"
+#include "modules/job-route/partition_checks.hpp"
 #include "modules/job-route/partition_keeper.hpp"
 
 namespace weir::route {
@@ -166,7 +167,8 @@ void PartitionKeeper::put_in_force() {
     }
 }
 
-Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
+/// Nothing changes unless the machine could hold every partition that is new or changed.
+void PartitionKeeper::config_reload(const flux_msg_t* msg) {
     json_t* array = nullptr;
     json_t* queues = nullptr;
     json_t* route = nullptr;
@@ -174,16 +176,44 @@ Json PartitionKeeper::config_reload(const flux_msg_t* msg) {
     json_t* access = nullptr;
     flux::unpack(msg, "{s?o s?o s?o s?{s?o s?o}}", "partition", &array, "queues", &queues, "access", &access, "weir",
                  "route", &route, "users", &users);
-    const flux::PrivateMode privacy(access);
-    (void)value_or_throw(check_queues(value_or_throw(decode_partitions(array, users)), queues, nullptr));
-    configured_ = Json::ref(array).deep_copy();
-    queues_ = Json::ref(queues).deep_copy();
-    route_ = Json::ref(route).deep_copy();
-    users_ = Json::ref(users).deep_copy();
-    privacy_ = privacy;
+    const auto specs = value_or_throw(decode_partitions(array, users));
+    (void)value_or_throw(check_queues(specs, queues, nullptr));
+    (void)value_or_throw(check_instances(specs, place_));
+    const auto reload = std::make_shared<Reload>(Reload{flux::keep(msg),
+                                                        Json::ref(array).deep_copy(),
+                                                        Json::ref(queues).deep_copy(),
+                                                        Json::ref(route).deep_copy(),
+                                                        Json::ref(users).deep_copy(),
+                                                        flux::PrivateMode(access),
+                                                        1,
+                                                        {}});
+    for (const PartitionSpec& spec : specs) {
+        const auto known = table_.partitions().find(spec.name);
+        if (known == table_.partitions().end() || known->second.spec.digest != spec.digest) {
+            reload->asked += 1;
+            ask_scheduler(spec, {{}, {}, {}, spec.name, reload});
+        }
+    }
+    end_reload(*reload);
+}
+
+/// One answer is there, or all questions were asked.
+void PartitionKeeper::end_reload(Reload& reload) {
+    if (--reload.asked > 0) {
+        return;
+    }
+    if (!reload.refused.empty()) {
+        flux::respond_error(h_, reload.msg.get(), EINVAL, reload.refused);
+        return;
+    }
+    configured_ = std::move(reload.partitions);
+    queues_ = std::move(reload.queues);
+    route_ = std::move(reload.route);
+    users_ = std::move(reload.users);
+    privacy_ = reload.privacy;
     put_in_force();
     look();
-    return {};
+    flux::respond(h_, reload.msg.get(), {});
 }
 
 // ---- people ----
@@ -232,6 +262,8 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", partition_scheduler(spec, place_));
     view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
     view.set("log", partition_paths(spec, place_, 0).log);
+    const json_t* configured = partition_table_of(configured_.get(), name);
+    view.set("changed", configured == nullptr || !json_equal(configured, partition_table_of(in_force_.get(), name)));
     return std::move(view.set("instances", std::move(instances)));
 }
 
@@ -293,12 +325,17 @@ void PartitionKeeper::ask_fit(const flux_msg_t* msg, const Json& request) {
     Json one = Json::array();
     one.append(change.table.share());
     const auto specs = value_or_throw(decode_partitions(one.get(), users_.get()));
+    (void)value_or_throw(check_instances(specs, place_));
+    ask_scheduler(specs.front(), {{}, flux::keep(msg), request.share(), change.name});
+}
+
+void PartitionKeeper::ask_scheduler(const PartitionSpec& spec, Fit fit) {
     Json payload = Json::object();
-    payload.set("jobspec", value_or_throw(Json::parse(partition_jobspec(specs.front(), place_, 0))));
-    flux::Future future = flux::rpc(h_, "feasibility.check", payload);
-    flux_future_t* key = future.get();
+    payload.set("jobspec", value_or_throw(Json::parse(partition_jobspec(spec, place_, 0))));
+    fit.future = flux::rpc(h_, "feasibility.check", payload);
+    flux_future_t* key = fit.future.get();
     flux::then<&PartitionKeeper::on_fit>(key, this, flux::real_seconds(h_, fit_s));
-    fits_.emplace(key, Fit{std::move(future), flux::keep(msg), request.share()});
+    fits_.emplace(key, std::move(fit));
 }
 
 /// A scheduler that does not answer has no say.
@@ -307,17 +344,24 @@ void PartitionKeeper::on_fit(flux_future_t* f) {
     if (found == fits_.end()) {
         return;
     }
-    const Fit fit = std::move(found->second);
+    Fit fit = std::move(found->second);
     fits_.erase(found);
     const flux::Caught refused = flux::catching([f] { (void)flux::rpc_get(f, "the scheduler says"); });
     const bool is_impossible = refused.errnum != 0 && refused.errnum != ENOSYS && refused.errnum != ETIMEDOUT;
+    const std::string refusal = is_impossible ? "The partition " + fit.name +
+                                                    " cannot have this size, and nothing is changed: " + refused.message
+                                              : "";
+    if (fit.reload) {
+        Reload& reload = *fit.reload;
+        reload.refused += (reload.refused.empty() || refusal.empty() ? "" : "\n") + refusal;
+        end_reload(reload);
+        return;
+    }
     const flux::Caught caught = flux::catching([&] {
-        const Change change = change_of(fit.request);
         if (is_impossible) {
-            throw Failure(refused.errnum, "The partition " + change.name +
-                                              " cannot have this size, and nothing is changed: " + refused.message);
+            throw Failure(refused.errnum, refusal);
         }
-        apply(fit.request, change);
+        apply(fit.request, change_of(fit.request));
         flux::respond(h_, fit.msg.get(), {});
     });
     if (caught.errnum != 0) {

@@ -147,6 +147,9 @@ PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& e
     if (word.misfit || (job.holder().value != 0 && job.holder() == partition.job)) {
         return word;
     }
+    const bool is_too_small = job.facts.cores > partition.cores;
+    const std::string size = "has " + std::to_string(partition.cores) + (partition.cores == 1 ? " core" : " cores");
+    word.away = is_too_small ? size : partition.away;
     const std::uint32_t user = do_limits_count_users_ ? user_of(job) : 0;
     if (const auto state = hand_down_.limit_state(partition.name, user, job.facts.cores);
         state && !partition.limits.is_empty()) {

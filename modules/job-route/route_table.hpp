@@ -75,6 +75,7 @@ struct KeptPartition {
     PartitionRules rules;
     PartitionLimits limits = {};
     std::vector<JobId> old = {};  ///< earlier instances, which end after their jobs: these count against the limits
+    std::string away = {};        ///< why it gets no job now: "is drained"; empty: it does
     bool has_queue(const std::string& queue) const;
     friend bool operator==(const KeptPartition&, const KeptPartition&) = default;
 };
@@ -111,6 +112,7 @@ class RouteTable {
     /// A drained child gets no new jobs, and those that have not started are recalled. A child may be drained before it
     /// attaches; it stays drained until its job ends. O(its jobs); O(jobs log jobs) to resume it.
     void set_drained(JobId child, bool is_drained);
+    bool is_drained(JobId child) const { return drained_.count(child) > 0; }
     /// Whether a child attached, was lost or ended since the last call.
     bool take_children_changed() { return std::exchange(are_children_changed_, false); }
     /// Whether a job that may start waits for cores and could have those of this partition: see HandDown::is_awaited().

@@ -81,6 +81,21 @@ TEST_CASE("wait reason: a routed job that no partition has") {
     CHECK(why(job, facts) == "partition-room");
 }
 
+TEST_CASE("wait reason: a routed job that no partition of its queue can run, however few others wait") {
+    const Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    const auto with = [&facts](const char* partitions) {
+        facts.route = Json::object();
+        facts.route.set("child", 0).set("partitions", Json::parse(partitions).value());
+    };
+    with(R"([{"name":"a","takes":true,"away":"is drained"},{"name":"b","takes":true,"away":"has 2 cores"},)"
+         R"({"name":"c","takes":false,"rules":"at most 1h"}])");
+    CHECK(why(job, facts) == "partition-away");
+    CHECK(text_at(wait_reason(job, facts).get(), "text").find("a is drained, b has 2 cores") != std::string::npos);
+    with(R"([{"name":"a","takes":true,"away":"is drained"},{"name":"b","takes":true}])");
+    CHECK(why(job, facts) == "partition-room");
+}
+
 TEST_CASE("wait reason: a lost child is told, with the time") {
     const Job job = job_in(FLUX_JOB_STATE_SCHED);
     WaitFacts facts;

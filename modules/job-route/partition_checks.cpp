@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see partition_checks.hpp.
+#include "modules/job-route/partition_checks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "libsched/config/settings.hpp"
+
+namespace weir::route {
+namespace {
+
+/// Names of earlier releases, which the embedded broker still takes.
+constexpr std::string_view former_schedulers[] = {"sched-fcfs", "sched-backfill"};
+
+void add_lines(std::string& mistakes, const std::string& lead, const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        mistakes += (mistakes.empty() ? "" : "\n") + lead + line;
+    }
+}
+
+bool is_there(const std::string& module, const std::vector<std::string>& folders) {
+    if (module.find('/') != std::string::npos) {
+        return access(module.c_str(), R_OK) == 0;
+    }
+    return std::find(std::begin(former_schedulers), std::end(former_schedulers), module) !=
+               std::end(former_schedulers) ||
+           std::any_of(folders.begin(), folders.end(), [&module](const std::string& folder) {
+               return access((folder + "/" + module + ".so").c_str(), R_OK) == 0;
+           });
+}
+
+}  // namespace
+
+std::vector<std::string> module_folders(const LaunchPlace& place) {
+    std::vector<std::string> folders;
+    if (place.broker.empty()) {
+        return folders;
+    }
+    if (const char* listed = std::getenv("FLUX_MODULE_PATH")) {
+        std::istringstream paths(listed);
+        for (std::string path; std::getline(paths, path, ':');) {
+            folders.push_back(path);
+        }
+    }
+    const std::filesystem::path prefix = std::filesystem::path(place.broker).parent_path().parent_path();
+    for (const char* lib : {"lib/flux/modules", WEIR_LIBDIR "/flux/modules"}) {
+        folders.push_back((prefix / lib).string());
+    }
+    return folders;
+}
+
+Status check_instances(const std::vector<PartitionSpec>& specs, const LaunchPlace& place) {
+    const std::vector<std::string> folders = module_folders(place);
+    std::string mistakes;
+    for (const PartitionSpec& spec : specs) {
+        const std::string lead = "[partition " + spec.name + "] ";
+        const std::string scheduler = partition_scheduler(spec, place);
+        if (!place.broker.empty() && !is_there(scheduler, folders)) {
+            add_lines(mistakes, lead,
+                      "scheduler = \"" + spec.scheduler +
+                          "\": there is no such module; it must be \"easy\", \"fcfs\" "
+                          "or the name of a scheduler's module");
+        }
+        const Json config = spec.config.empty() ? Json::object() : Json::parse(spec.config).value();
+        if (const json_t* table = json_object_get(config.get(), "weir")) {
+            if (const auto read = config::read_settings(table, {}); !read) {
+                add_lines(mistakes, lead + "config.weir: ", read.error().message);
+            }
+        }
+    }
+    return mistakes.empty() ? Status(Done{}) : Status(Error{std::errc::invalid_argument, mistakes});
+}
+
+}  // namespace weir::route
