@@ -145,6 +145,18 @@ test_expect_success 'undo: the text before, comments and all, as a new revision 
 	weir share undo -m "as it began" 1 --yes && weir share export | tail -n +2 | test_cmp shares.toml - &&
 	weir share history | tail -1 | grep "as it began" && test_expect_code 5 weir share undo 9999
 '
+# what alice is charged in physics/lattice
+charged_to_alice() {
+	weir usage --json >j && field j "[n[\"charged_core_us\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/lattice/@alice\"]"
+}
+test_expect_success 'who loses his own line keeps his usage where @* admits him, also after a restart' '
+	charged_to_alice >before && cat before && ! grep "\[\(0\|\)\]" before &&
+	weir share add physics/lattice/@* 2 && weir share remove physics/lattice/@alice && charged_to_alice | test_cmp before - &&
+	weir share show --json >show.json && test "$(field show.json "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/lattice/@alice\"]")" = "[2]" &&
+	weir export flux-accounting tables && grep alice tables/association_table.csv &&
+	stop_weir && start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && charged_to_alice | test_cmp before - &&
+	weir share add physics/lattice/@alice 1 && charged_to_alice | test_cmp before -
+'
 test_expect_success 'the tree, its history and what lies between are there after a restart' '
 	before=$(revision) && stop_weir && start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" &&
 	test $(revision) -eq $before && weir share diff 1 2 --json >j && test $(field j "len(d[\"changes\"]) > 0") = True &&

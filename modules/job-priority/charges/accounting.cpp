@@ -11,15 +11,6 @@
 namespace weir::priority {
 namespace {
 
-/// "physics/lattice/@alice" -> ("physics/lattice", "alice"); empty when it is no user's path.
-std::optional<std::pair<std::string, std::string>> split_user(const std::string& path) {
-    const std::size_t at = path.rfind("/@");
-    if (at == std::string::npos) {
-        return std::nullopt;
-    }
-    return std::make_pair(path.substr(0, at), path.substr(at + 2));
-}
-
 /// Every user path that the state mentions.
 std::set<std::string> paths_in(const SavedState& saved) {
     std::set<std::string> paths;
@@ -45,7 +36,7 @@ std::set<std::string> paths_in(const SavedState& saved) {
 ShareTreePtr with_members(const ShareTree& tree, const std::set<std::string>& paths) {
     std::vector<std::pair<NodeId, std::string>> users;
     for (const std::string& path : paths) {
-        const auto parts = split_user(path);
+        const auto parts = account_and_user(path);
         if (const auto account = parts ? tree.find(parts->first) : std::nullopt) {
             users.emplace_back(*account, parts->second);
         }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "libfairshare/tree/share_tree_diff.hpp"
 #include "modules/job-priority/charges/usage_hours.hpp"
 
 namespace weir::priority {
@@ -20,6 +21,14 @@ void post_to(UsageLedger& ledger, NodeId payer, std::int64_t rate, Instant at) {
 }
 
 }  // namespace
+
+std::optional<std::pair<std::string, std::string>> account_and_user(const std::string& path) {
+    const std::size_t at = path.rfind("/@");
+    if (at == std::string::npos) {
+        return std::nullopt;
+    }
+    return std::make_pair(path.substr(0, at), path.substr(at + 2));
+}
 
 Ledgers::Ledgers(StateLog& log, ShareTreePtr tree, const Counting& counting)
     : log_(&log), core_seconds_(std::move(tree), counting.half_life) {
@@ -168,8 +177,28 @@ void Ledgers::extend(ShareTree grown) {
     }
 }
 
+/// A restart admits the same users, since the checkpoint has their paths. A line that moved takes its usage along, and
+/// members by `@*` move with their account.
+ShareTreePtr Ledgers::with_users_of_usage(const ShareTree& next) const {
+    const std::vector<NodeId> places = match_nodes(tree(), next);
+    std::vector<std::pair<NodeId, std::string>> users;
+    for (const PayerState& payer : core_seconds_.save().payers) {
+        const auto parts = account_and_user(payer.path);
+        const auto leaf = parts ? tree().find(payer.path) : std::nullopt;
+        if (!parts || (leaf && places[leaf->value] != unassociated)) {
+            continue;
+        }
+        const NodeId account = leaf ? places[tree().parent(*leaf).value]
+                                    : next.find(parts->first).value_or(unassociated);  // an edit removed him before
+        if (account != unassociated) {
+            users.emplace_back(account, parts->second);
+        }
+    }
+    return std::make_shared<const ShareTree>(next.with_members(users));
+}
+
 std::vector<NodeId> Ledgers::rebind(ShareTreePtr tree, Instant at) {
-    std::vector<NodeId> moved = core_seconds_.rebind(std::move(tree), at);
+    std::vector<NodeId> moved = core_seconds_.rebind(with_users_of_usage(*tree), at);
     if (counted_) {
         counted_->rebind(tree_ptr(), at);
     }

@@ -26,6 +26,9 @@ struct Counting {
     std::optional<UsageRules> rules;  ///< in billing_unit parts of a core; none: the site counts core-seconds
 };
 
+/// "physics/lattice/@alice" -> ("physics/lattice", "alice"); nothing when it is no user's path.
+std::optional<std::pair<std::string, std::string>> account_and_user(const std::string& path);
+
 class Ledgers {
   public:
     /// \param log  takes the rows; outlives this
@@ -54,7 +57,8 @@ class Ledgers {
     NodeId admit(const Association& association, const std::string& user);
     /// Leaves for all of these (account, user) that an `@*` line admits and that have none: one copy of the tree.
     void admit(const std::vector<std::pair<NodeId, std::string>>& members);
-    /// Replaces the tree: usage follows its path. Logs nothing: a checkpoint must follow. \return by old node, the new
+    /// Replaces the tree: usage follows its path. Who has usage and no line in `tree` has a leaf where an `@*` line
+    /// admits him, so that his usage stays his. Logs nothing: a checkpoint must follow. \return by old node, the new
     /// payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
 
@@ -93,6 +97,7 @@ class Ledgers {
     void count_start(const CountedJob& job);
     void count_end(const CountedJob& job, Instant at);
     void extend(ShareTree grown);
+    ShareTreePtr with_users_of_usage(const ShareTree& next) const;
     Status restore_counted(const SavedState& saved);
 
     StateLog* log_;  // a pointer, so that a copy may replace this
