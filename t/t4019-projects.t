@@ -78,7 +78,7 @@ test_expect_success 'a waiting job moves to another account and project if its u
 	test_must_fail update $id beam "" >err && cat err && grep "project must be a name" err &&
 	test_must_fail call job-manager.update "{\"id\":$id,\"updates\":{\"attributes.system.bank\":5}}" >err && grep "bank must be a name" err &&
 	update $id beam xray && call job-manager.urgency "{\"id\":$id,\"urgency\":16}" && wait_event $id clean && is_booked alice xray &&
-	weir share remove physics/beam/@alice && weir share remove physics/beam
+	weir share remove --yes physics/beam/@alice && weir share remove physics/beam
 '
 test_expect_success 'explain, export and apply have it' '
 	weir share explain alice >out && cat out && grep "^Projects: \* (default), hep$" out && weir share explain bio >out && ! grep Projects out &&

@@ -74,6 +74,16 @@ test_expect_success 'on a terminal they are asked about: no is no, yes is yes' '
 	weir share undo && test $(nodes) -eq 9 && weir share apply --yes less.toml && test $(nodes) -eq 3 && weir share undo &&
 	weir usage --json >j && test $(field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"physics/@bob\"]") = "[True]"
 '
+test_expect_success 'share remove asks the same of one line; a line without usage or jobs goes without a question' '
+	for node in physics/lattice/@alice physics/@bob chem/@carol; do
+		test_expect_code 1 weir share remove $node 2>err </dev/null && cat err && grep "  $node: " err && grep -e --yes err || return 1
+	done &&
+	test $(nodes) -eq 9 && weir share remove --dry-run physics/@bob </dev/null && test $(nodes) -eq 9 &&
+	test_expect_code 1 python3 ask.py n weir share remove physics/@bob >out && grep "physics/@bob: " out && test $(nodes) -eq 9 &&
+	python3 ask.py y weir share remove chem/@carol && test $(nodes) -eq 8 && weir share undo && test $(nodes) -eq 9 &&
+	weir share remove --yes physics/lattice/@alice && test $(nodes) -eq 8 && weir share undo && test $(nodes) -eq 9 &&
+	weir share remove bio/@dave </dev/null && test $(nodes) -eq 8 && weir share undo && test $(nodes) -eq 9
+'
 test_expect_success 'nodes without usage or jobs go without a question; an empty tree is taken where it is meant' '
 	grep -v bio shares.toml >fewer.toml && weir share apply fewer.toml </dev/null && test $(nodes) -eq 7 && weir share undo &&
 	weir share apply --allow-empty --yes /dev/null && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9 &&
@@ -151,7 +161,7 @@ charged_to_alice() {
 }
 test_expect_success 'who loses his own line keeps his usage where @* admits him, also after a restart' '
 	charged_to_alice >before && cat before && ! grep "\[\(0\|\)\]" before &&
-	weir share add physics/lattice/@* 2 && weir share remove physics/lattice/@alice && charged_to_alice | test_cmp before - &&
+	weir share add physics/lattice/@* 2 && weir share remove --yes physics/lattice/@alice && charged_to_alice | test_cmp before - &&
 	weir share show --json >show.json && test "$(field show.json "[n[\"shares\"] for n in d[\"nodes\"] if n[\"path\"] == \"physics/lattice/@alice\"]")" = "[2]" &&
 	weir export flux-accounting tables && grep alice tables/association_table.csv &&
 	stop_weir && start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && charged_to_alice | test_cmp before - &&

@@ -53,6 +53,7 @@ struct NodeEdit {
     std::string path;   ///< the node's, in full
     Exit when_refused;  ///< if the node exists as required and the edit is refused
     std::function<EditedText(const std::string& text)> make;
+    bool asks = false;  ///< before nodes with usage or jobs are removed
 };
 
 /// Edits the tree in force. If another revision was made in the meantime, the edit is repeated on it, unless that
@@ -71,10 +72,10 @@ Exit put_edit_in_force(Context& context, Client& client, ShareView view, const N
         request.base = view.revision;
         request.reason = context.args.text("message");
         request.allows_empty = true;  // the last line is removed by name
-        const bool is_dry_run = context.args.has("dry-run");
-        const auto answer = send_tree(client, request, is_dry_run);
+        request.asks = edit.asks;
+        const auto answer = send_confirmed(context, client, request);
         if (answer) {
-            return tell_change(context, *answer, is_dry_run);
+            return tell_change(context, *answer, context.args.has("dry-run"));
         }
         if (exit_of(answer.error()) != Exit::stale) {
             return context.fail(answer.error());
@@ -162,7 +163,8 @@ Exit run_add(Context& context) {
 
 Exit run_remove(Context& context) {
     return edit_node(context, [&](const std::string& path) {
-        return NodeEdit{path, Exit::failed, [path](const std::string& text) { return remove_node_line(text, path); }};
+        return NodeEdit{path, Exit::failed, [path](const std::string& text) { return remove_node_line(text, path); },
+                        true};
     });
 }
 
@@ -199,11 +201,13 @@ Command share_remove_command() {
     Command command;
     command.name = "share remove";
     command.summary = "remove a node that has no nodes below it";
-    command.examples = {"weir share remove chem/polymers/@eve  # eve may not use it any more",
-                        "weir share remove -m \"left in May\" chem/@al  # with a reason",
-                        "weir share remove --dry-run chem/polymers  # the entitlements after that"};
+    command.examples = {
+        "weir share remove chem/polymers/@eve  # eve may not use it any more",
+        "weir share remove --yes -m \"left in May\" chem/@al  # with a reason, and also if he has usage or jobs",
+        "weir share remove --dry-run chem/polymers  # the entitlements after that"};
     command.words = {"PATH", 1, 1};
     command.options = tree_change_options();
+    command.options.push_back(yes_option());
     command.run = run_remove;
     return command;
 }

@@ -171,6 +171,18 @@ std::int64_t base_of(const TreeChangeRequest& request) {
     return request.base.value_or(split_revision(request.toml).revision.value_or(0));
 }
 
+/// Of the nodes with usage or jobs: "2 nodes are removed that have usage or jobs:" and the first of them.
+std::string losses_text(std::vector<std::string> lost) {
+    const std::size_t count = lost.size();
+    std::string text = std::to_string(count) +
+                       (count == 1 ? " node is removed that has" : " nodes are removed that have") + " usage or jobs:";
+    lost.resize(std::min(count, losses_shown_max));
+    for (const std::string& line : lost) {
+        text += "\n" + line;
+    }
+    return text + (count > lost.size() ? "\n  and " + std::to_string(count - lost.size()) + " more" : "");
+}
+
 Exit refused(const Context& context, Client& client, const TreeChangeRequest& request, const Error& error) {
     if (exit_of(error) == Exit::stale) {
         return tell_stale(context, client, error, base_of(request));
@@ -182,33 +194,29 @@ Exit refused(const Context& context, Client& client, const TreeChangeRequest& re
 
 }  // namespace
 
-Exit put_in_force(Context& context, Client& client, TreeChangeRequest request) {
+Result<Json> send_confirmed(const Context& context, Client& client, TreeChangeRequest request) {
     const bool is_dry_run = context.args.has("dry-run");
     if (request.asks && !is_dry_run && !context.args.has("yes")) {
         const auto view = share_view(client);
         const auto would = view ? send_tree(client, request, true) : Result<Json>(view.error());
         if (!would) {
-            return refused(context, client, request, would.error());
+            return would.error();
         }
-        std::vector<std::string> lost = losses(would->get(), *view);
-        if (!lost.empty()) {
-            const std::size_t count = lost.size();
-            std::string what = std::to_string(count) +
-                               (count == 1 ? " node is removed that has" : " nodes are removed that have") +
-                               " usage or jobs:";
-            lost.resize(std::min(count, losses_shown_max));
-            for (const std::string& line : lost) {
-                what += "\n" + line;
-            }
-            what += count > lost.size() ? "\n  and " + std::to_string(count - lost.size()) + " more" : "";
+        if (const std::vector<std::string> lost = losses(would->get(), *view); !lost.empty()) {
+            const std::string what = losses_text(lost);
             if (!is_confirmed(context, what)) {
-                return context.fail(Exit::failed, what + "\nNothing was changed. Say --yes to let them go.");
+                return Error{std::errc::operation_canceled, what + "\nNothing was changed. Say --yes to let them go."};
             }
             request.base = view->revision;  // exactly the change that was shown
         }
     }
-    const auto answer = send_tree(client, request, is_dry_run);
-    return answer ? tell_change(context, *answer, is_dry_run) : refused(context, client, request, answer.error());
+    return send_tree(client, request, is_dry_run);
+}
+
+Exit put_in_force(Context& context, Client& client, TreeChangeRequest request) {
+    const auto answer = send_confirmed(context, client, request);
+    return answer ? tell_change(context, *answer, context.args.has("dry-run"))
+                  : refused(context, client, request, answer.error());
 }
 
 }  // namespace weir::cmd

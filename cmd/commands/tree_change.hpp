@@ -28,6 +28,9 @@ Option yes_option();
 
 /// Sends it to job-priority. Errors: ESTALE if the base is not the newest revision.
 Result<Json> send_tree(Client& client, const TreeChangeRequest& request, bool is_dry_run);
+/// Asks first if the request does, and sends it. Errors: those of send_tree(), and ECANCELED with the nodes with usage
+/// or jobs that would be removed, if nobody confirmed it.
+Result<Json> send_confirmed(const Context& context, Client& client, TreeChangeRequest request);
 /// Asks, sends and reports the change. Exit codes: 6 if the tree has changed since, with the other change; 7 for an
 /// invalid tree; 1 if nodes with usage or jobs would be removed without a confirmation.
 Exit put_in_force(Context& context, Client& client, TreeChangeRequest request);
