@@ -80,6 +80,11 @@ test_expect_success 'a waiting job moves to another account and project if its u
 	update $id beam xray && call job-manager.urgency "{\"id\":$id,\"urgency\":16}" && wait_event $id clean && is_booked alice xray &&
 	weir share remove --yes physics/beam/@alice && weir share remove physics/beam
 '
+test_expect_success 'a job that runs stays with its account and project' '
+	by alice --json --setattr=project=hep --simulate=1h >runs && id=$(jq .id runs) && wait_event $id start &&
+	test_must_fail update $id physics/beam xray >err && cat err && grep "update of a running or immutable job" err &&
+	weir cancel $id && wait_event $id clean
+'
 test_expect_success 'explain, export and apply have it' '
 	weir share explain alice >out && cat out && grep "^Projects: \* (default), hep$" out && weir share explain bio >out && ! grep Projects out &&
 	weir share export >out && cat out && grep "^\"physics/lattice/@alice\" = .*hep,\*.*default_project = \"\*\"" out &&
@@ -119,6 +124,16 @@ grep "has no project .hep. in account .lattice.; may use: qcd, qed" refused
 grep "there is no account .nosuch." refused
 flux update "$(cat id)" bank=bio project=moved
 flux job urgency "$(cat id)" 16
+flux job wait-event -q -t 60 "$(cat id)" clean
+# a job that runs may not, and is told what its usage is charged to
+flux submit -n1 --setattr=system.bank=bio --setattr=system.project=any --setattr=system.exec.test.run_duration=1h true >id
+flux job wait-event -q -t 60 "$(cat id)" start
+! flux update "$(cat id)" bank=lattice project=qed 2>refused
+grep "the job runs: its usage is charged to account .bio.; only a pending job changes its bank" refused
+! flux update "$(cat id)" project=qed 2>refused
+grep "the job runs: its usage is reported under project .any.; only a pending job changes its project" refused
+test "$(flux jobs -n -o "{bank}" "$(cat id)")" = bio
+flux cancel "$(cat id)"
 flux job wait-event -q -t 60 "$(cat id)" clean
 # an account without a list takes any project
 flux submit -n1 --setattr=system.bank=bio --setattr=system.project=any --setattr=system.exec.test.run_duration=0.1s true >id

@@ -174,7 +174,7 @@ int validate_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* ar
 }
 
 /// An update of a pending job's account or project. validate_cb checks it next, with the whole new jobspec, since both
-/// may change in one request.
+/// may change in one request. A running job keeps both: its charge has them since its start.
 int update_name_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     return guarded(tap, "update", [&] {
@@ -183,6 +183,12 @@ int update_name_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void*
         if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:s s:s}", "key", &key, "value", &name) < 0 ||
             *name == '\0') {
             return flux_jobtap_error(p, args, "%s must be a name", key);
+        }
+        int state = 0;
+        weir::priority::TapSubmission job;
+        if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i}", "state", &state) == 0 &&
+            (state & FLUX_JOB_STATE_RUNNING) != 0 && weir::priority::unpack_submission(args, job)) {
+            return flux_jobtap_error(p, args, "%s", weir::priority::rejection_of_running(key, job).c_str());
         }
         return 0;
     });

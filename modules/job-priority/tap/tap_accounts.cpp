@@ -104,6 +104,17 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
     return sentence ? sentence : project_rejection(table, job);
 }
 
+std::string rejection_of_running(std::string_view key, const TapSubmission& job) {
+    if (key.ends_with(".project")) {
+        return "the job runs: its usage is reported under " +
+               (job.project ? "project '" + *job.project + "'" : "no project") +
+               "; only a pending job changes its project";
+    }
+    return "the job runs: its usage is charged to " +
+           (job.account ? "account '" + *job.account + "'" : "its user's default account") +
+           "; only a pending job changes its bank";
+}
+
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job) {
     if (!table.fills_bank || job.account || job.is_owner) {
         return std::nullopt;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +57,10 @@ struct TapSubmission {
 /// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would
 /// be right.
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job);
+
+/// Why a job that runs keeps its bank or project: what names the charge is fixed when it starts.
+/// \param key  of the jobspec: "attributes.system.bank" or "attributes.system.project"
+std::string rejection_of_running(std::string_view key, const TapSubmission& job);
 
 /// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for the
 /// instance's owner: his jobs without an account belong to the instance. None where the association is right below the

@@ -47,6 +47,16 @@ TEST_CASE("accounts: a job that names none gets its user's default one, the owne
     CHECK_FALSE(bank_to_fill(accounts, {5003, {}, {}, false}));
 }
 
+TEST_CASE("accounts: a job that runs is told what its usage is charged to") {
+    TapSubmission job = by(5001, "bio");
+    CHECK_THAT(rejection_of_running("attributes.system.bank", job), Contains("charged to account 'bio'"));
+    CHECK_THAT(rejection_of_running("attributes.system.project", job), Contains("under no project"));
+    job = by(5001);
+    job.project = "qcd";
+    CHECK_THAT(rejection_of_running("attributes.system.bank", job), Contains("its user's default account"));
+    CHECK_THAT(rejection_of_running("attributes.system.project", job), Contains("under project 'qcd'"));
+}
+
 TEST_CASE("accounts: nothing is rejected before the table came or when it is not enforced") {
     CHECK_FALSE(rejection(TapAccounts{}, by(1, "nowhere", "nothing")));
     TapAccounts lax = table();
