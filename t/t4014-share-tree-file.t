@@ -85,6 +85,33 @@ for broker in $BROKERS; do
 		EOF
 		instance $broker edit.sh
 	'
+	test_expect_success "$broker: a file that is removed, or a folder in its place, is told once, and the tree stays" '
+		configure && printf "\"physics\" = 60\n\"physics/@*\" = 1\n" >site/shares.toml &&
+		cat >gone.sh <<-\EOF &&
+		test "$(stat_of revision)" = 1
+		cp site/shares.toml kept.toml
+		rm site/shares.toml
+		flux config reload
+		log_has "cannot read the share tree .*site/shares.toml: No such file or directory"
+		log_has "the share tree stays at revision 1"
+		rpc job-priority.stats-get | jq -e ".revision == 1 and (.share_tree_problem | test(\"No such file\"))"
+		sync_priorities && sync_priorities && sync_priorities
+		test "$(flux dmesg | grep -c "stays at revision 1")" = 1
+		flux config get | jq ".weir.\"update-interval\" = \"2h\"" | flux config load
+		rpc job-priority.stats-get | jq -e ".share_tree_problem | test(\"No such file\")"
+		mkdir site/shares.toml
+		flux config reload
+		log_has "cannot read the share tree .*site/shares.toml: Is a directory"
+		touch site/shares.toml/inside
+		sync_priorities && sync_priorities && sync_priorities
+		test "$(flux dmesg | grep -c "Is a directory")" = 1
+		rm -r site/shares.toml
+		cp kept.toml site/shares.toml
+		log_has "has the same text as before; revision 1 stays"
+		rpc job-priority.stats-get | jq -e ".share_tree_problem == \"\""
+		EOF
+		instance $broker gone.sh
+	'
 	test_expect_success "$broker: a pass notices a save of which the file system tells nothing, once it sees the same twice" '
 		configure && mkdir -p site/elsewhere && printf "\"physics\" = 60\n" >site/elsewhere/tree &&
 		ln -s elsewhere/tree site/shares.toml &&

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "libfairshare/base/text/text_file.hpp"
@@ -18,6 +20,13 @@ namespace {
 
 constexpr const char* default_name = "shares.toml";
 constexpr std::int64_t ns_in_s = 1'000'000'000;
+/// A file that is made may be half written; a folder in its place never is the tree.
+constexpr std::uint32_t watched = IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_CREATE;
+
+bool is_departure(std::uint32_t event) {
+    return (event & (IN_DELETE | IN_MOVED_FROM)) != 0 || (event & (IN_CREATE | IN_ISDIR)) == (IN_CREATE | IN_ISDIR);
+}
+
 }  // namespace
 
 ShareTreeFile::ShareTreeFile(flux_t* h, PriorityService& service, StateLink& state)
@@ -32,7 +41,7 @@ ShareTreeFile::~ShareTreeFile() {
 
 ShareTreeFile::Stamp ShareTreeFile::stamp_of(const std::string& path) {
     struct stat found {};
-    if (stat(path.c_str(), &found) != 0) {
+    if (stat(path.c_str(), &found) != 0 || S_ISDIR(found.st_mode)) {
         return {};
     }
     return {found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec * ns_in_s + found.st_mtim.tv_nsec};
@@ -49,26 +58,57 @@ bool ShareTreeFile::read(Instant now) {
     if (std::string path = path_of_settings(); path != path_ || inotify_ < 0) {
         path_ = std::move(path);
         stamp_.reset();
+        was_there_ = false;
         watch_folder();
         warn_of_place();
     }
     const Stamp stamp = stamp_of(path_);
     const bool is_saved = stamp_ && stamp != *stamp_;
     stamp_ = stamp;
-    is_due_ = false;
+    is_due_ = is_moved_away_ = false;
     is_unkept_ = false;
     service_.trees().set_problem({});
     const Result<std::string> text = read_text_file(path_);
     bool is_taken = false;
     if (text) {
+        was_there_ = true;
+        unreadable_.clear();
         is_taken = take(*text, now);
-    } else if (service_.settings().is_share_tree_named || is_saved ||
-               text.error().code != std::errc::no_such_file_or_directory) {
-        service_.trees().set_problem("cannot read the share tree " + path_ + ": " + text.error().message +
-                                     "; make the file or name another with [weir] share-tree");
+    } else if (is_mistake(text.error().code)) {
+        tell_unreadable(text.error());
+        return false;
     }
     report(is_taken, is_saved);
     return is_taken;
+}
+
+bool ShareTreeFile::is_mistake(std::errc why) const {
+    return service_.settings().is_share_tree_named || was_there_ || why != std::errc::no_such_file_or_directory;
+}
+
+void ShareTreeFile::tell_unreadable(const Error& why) {
+    const std::string problem = "cannot read the share tree " + path_ + ": " + why.message +
+                                "; make the file or name another with [weir] share-tree";
+    service_.trees().set_problem(problem);
+    if (std::exchange(unreadable_, problem) != problem) {
+        log_problem();
+    }
+}
+
+/// Does not read a file that is there again: it may be half written, and its close is noticed.
+void ShareTreeFile::tell_if_gone() {
+    struct stat found {};
+    const bool is_found = stat(path_.c_str(), &found) == 0;
+    if (is_found && !S_ISDIR(found.st_mode)) {
+        return;
+    }
+    const int why = is_found ? EISDIR : errno;
+    stamp_ = Stamp{};
+    if (is_mistake(static_cast<std::errc>(why))) {
+        tell_unreadable({static_cast<std::errc>(why), std::generic_category().message(why)});
+    } else {
+        service_.trees().set_problem({});
+    }
 }
 
 bool ShareTreeFile::take(const std::string& text, Instant now) {
@@ -91,18 +131,24 @@ bool ShareTreeFile::take(const std::string& text, Instant now) {
     return true;
 }
 
-void ShareTreeFile::report(bool is_taken, bool is_saved) {
+void ShareTreeFile::log_problem() const {
+    const TreeStore& trees = service_.trees();
+    std::istringstream lines(trees.problem());
+    for (std::string line; std::getline(lines, line);) {
+        flux::log(h_, LOG_WARNING, line);
+    }
+    const std::int64_t revision = trees.in_force().revision;
+    flux::log(h_, LOG_ERR,
+              revision == 0
+                  ? std::string("there is no usable share tree: every job has fair share 0 until there is one")
+                  : "the share tree stays at revision " + std::to_string(revision));
+}
+
+void ShareTreeFile::report(bool is_taken, bool is_saved) const {
     const TreeStore& trees = service_.trees();
     const auto revision = std::to_string(trees.in_force().revision);
     if (!trees.problem().empty()) {
-        std::istringstream lines(trees.problem());
-        for (std::string line; std::getline(lines, line);) {
-            flux::log(h_, LOG_WARNING, line);
-        }
-        flux::log(h_, LOG_ERR,
-                  trees.in_force().revision == 0
-                      ? std::string("there is no usable share tree: every job has fair share 0 until there is one")
-                      : "the share tree stays at revision " + revision);
+        log_problem();
     } else if (is_taken) {
         flux::log(h_, LOG_INFO, "the share tree " + path_ + " is in force as revision " + revision);
     } else if (trees.in_force().revision == 0) {
@@ -143,7 +189,7 @@ void ShareTreeFile::watch_folder() {
     }
     inotify_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     const std::string folder = std::filesystem::path(path_).parent_path().string();
-    if (inotify_ < 0 || inotify_add_watch(inotify_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+    if (inotify_ < 0 || inotify_add_watch(inotify_, folder.c_str(), watched) < 0) {
         return;  // a pass notices
     }
     watcher_.reset(flux_fd_watcher_create(flux_get_reactor(h_), inotify_, FLUX_POLLIN,
@@ -159,7 +205,9 @@ void ShareTreeFile::on_folder() {
             inotify_event event{};
             std::memcpy(&event, buffer.data() + at, sizeof(event));
             const bool is_lost = (event.mask & IN_Q_OVERFLOW) != 0;
-            is_due_ |= is_lost || (event.len > 0 && name == buffer.data() + at + sizeof(event));
+            const bool is_ours = event.len > 0 && name == buffer.data() + at + sizeof(event);
+            is_due_ |= is_lost || (is_ours && (event.mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0);
+            is_moved_away_ |= is_ours && is_departure(event.mask);
             at += static_cast<ssize_t>(sizeof(event) + event.len);
         }
     }
@@ -167,7 +215,13 @@ void ShareTreeFile::on_folder() {
 
 bool ShareTreeFile::read_if_due(Instant now) {
     const bool is_due = is_due_ || (is_unkept_ && !state_.has_failed());
-    return is_due && read(now);
+    if (is_due) {
+        return read(now);
+    }
+    if (std::exchange(is_moved_away_, false)) {
+        tell_if_gone();
+    }
+    return false;
 }
 
 bool ShareTreeFile::read_if_changed(Instant now) {

@@ -41,11 +41,18 @@ class ShareTreeFile {
         std::int64_t changed_ns = 0;
         friend bool operator==(const Stamp&, const Stamp&) = default;
     };
+    /// A folder has the stamp of no file: what is put into it does not matter.
     static Stamp stamp_of(const std::string& path);
 
     std::string path_of_settings() const;
     bool take(const std::string& text, Instant now);
-    void report(bool is_taken, bool is_saved);
+    /// Whether that it cannot be read is a mistake. Nobody must have a file of the default name.
+    bool is_mistake(std::errc why) const;
+    /// Sets the problem, and logs it unless it is the one that was logged last.
+    void tell_unreadable(const Error& why);
+    void tell_if_gone();
+    void report(bool is_taken, bool is_saved) const;
+    void log_problem() const;
     void warn_of_place() const;
     void watch_folder();
     void on_folder();
@@ -57,7 +64,10 @@ class ShareTreeFile {
     std::optional<Stamp> stamp_;  ///< before the last read
     std::optional<Stamp> seen_;   ///< by the last read_if_changed()
     bool is_due_ = false;         ///< saved since
+    bool is_moved_away_ = false;  ///< removed since, or replaced by a folder; it may be there again
+    bool was_there_ = false;      ///< could be read once: that it is missing is a mistake
     bool is_unkept_ = false;      ///< could not be stored: due when the state file can be written again
+    std::string unreadable_;      ///< why the last read failed, as it was logged; empty: it did not
     int inotify_ = -1;
     flux::Watcher watcher_;
 };
