@@ -272,6 +272,11 @@ test_expect_success 'job-manager reloaded under the module: the journal is follo
 	flux cancel --all && flux queue idle -t 60 && sync_priorities &&
 	test "$(rpc job-priority.usage | jq .total.charged_core_us)" -gt "$charged"
 '
+test_expect_success 'weir jobs: a pending job of whole nodes has its nodes, not 0 cores' '
+	id=$(flux submit -N4 --urgency=0 --setattr=system.bank=bio true) && flux job wait-event -q -t 30 "$id" depend &&
+	"$WEIR_BUILD_DIR/bin/weir" jobs >listed && cat listed && grep " 4 nodes " listed && "$WEIR_BUILD_DIR/bin/weir" jobs --json | jq -e "[.jobs[].nodes] == [4]" &&
+	flux cancel "$id"
+'
 test_expect_success 'everything unloads' '
 	flux module remove job-priority &&
 	flux jobtap remove job-priority-tap.so &&

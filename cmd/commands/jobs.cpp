@@ -96,6 +96,9 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
         .set("priority", job.priority)
         .set("cores", job.cores)
         .set("t_submit", job.submitted);
+    if (job.nodes > 0) {
+        entry.set("nodes", job.nodes);
+    }
     if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
         entry.set("rank", rank->second.rank).set("of", rank->second.of);
     }
@@ -146,6 +149,12 @@ std::map<std::uint64_t, JobIds> other_ids(Client& client, const std::vector<Job>
     return ids_of(client, ids);
 }
 
+/// A job that asks for whole nodes has no number of cores until it has them.
+std::string size_text(const Job& job) {
+    return job.cores > 0 || job.nodes == 0 ? std::to_string(job.cores)
+                                           : std::to_string(job.nodes) + (job.nodes == 1 ? " node" : " nodes");
+}
+
 Table empty_table() {
     return Table({{"job"},
                   {"user"},
@@ -167,7 +176,7 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Beside
             job.queue,
             printable(job.name),
             state_text(job),
-            std::to_string(job.cores),
+            size_text(job),
             shows_priority ? std::to_string(job.priority) : "",
             time_text(job, now),
             info_text(job, beside)};
