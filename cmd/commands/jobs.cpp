@@ -240,6 +240,9 @@ Exit run_jobs(Context& context) {
             }
             query.userid = *userid;
         }
+        if (const Status known = query.queue.empty() ? Status(Done{}) : check_queue(client, query.queue); !known) {
+            return context.fail(known.error());
+        }
         return show(context, client, query, users);
     });
 }

@@ -179,11 +179,38 @@ bool is_in(const json_t* job, const std::string& partition) {
            (names.find(", " + partition + ", ") != std::string::npos || (id && id_at(job, "child") == *id));
 }
 
+/// A name that is a queue may be a partition that has not started. Errors: ENOENT with the partitions that there are.
+Status check_partition(Client& client, const std::string& name) {
+    const auto id = parse_job(name);
+    std::string known;
+    for (const auto& [child, names] : partition_names(client)) {
+        if ((id && child == *id) || (", " + names + ", ").find(", " + name + ", ") != std::string::npos) {
+            return Done{};
+        }
+        known += (known.empty() ? "" : ", ") + printable(names);
+    }
+    if (check_queue(client, name)) {
+        return Done{};
+    }
+    return Error{std::errc::no_such_file_or_directory,
+                 "there is no partition \"" + name + "\"; " +
+                     (known.empty() ? "this instance has no partitions." : "there are: " + known + ".")};
+}
+
+/// The queue and the partition that are asked for are there. Errors: ENOENT.
+Status check_places(Client& client, const Args& args) {
+    const Status queue = args.has("queue") ? check_queue(client, args.text("queue")) : Status(Done{});
+    return queue && args.has("partition") ? check_partition(client, args.text("partition")) : queue;
+}
+
 /// The jobs of job-priority's list that pass the filters. job-priority filters users; queues and partitions are
 /// filtered here.
 Result<std::vector<Json>> chosen_jobs(Client& client, const Args& args, Json& answer) {
     const std::int64_t count = args.integer("count", 50);
     const bool is_sorted_out = args.has("queue") || args.has("partition");
+    if (const Status known = check_places(client, args); !known) {
+        return known.error();
+    }
     Json payload = Json::object();
     payload.set("limit", is_sorted_out ? 0 : count);
     if (args.has("user")) {

@@ -244,4 +244,22 @@ std::string ending_text(const Job& job) {
     return verb + " at " + local_time(job.cleanup > 0 ? job.cleanup : job.inactive) + (why.empty() ? "" : ": " + why);
 }
 
+Status check_queue(Client& client, const std::string& name) {
+    const auto answer = client.call("job-manager.queue-list", Json::object());
+    if (!answer) {
+        return answer.error();
+    }
+    std::string known;
+    for (const json_t* queue : items_at(answer->get(), "queues")) {
+        const std::string one = json_is_string(queue) ? json_string_value(queue) : "";
+        if (one == name) {
+            return Done{};
+        }
+        known += (known.empty() ? "" : ", ") + one;
+    }
+    return Error{std::errc::no_such_file_or_directory,
+                 "there is no queue \"" + name + "\"; " +
+                     (known.empty() ? "this instance has no named queues." : "there are: " + known + ".")};
+}
+
 }  // namespace weir::cmd
