@@ -115,9 +115,9 @@ std::string reason_of(const Explanation& made) {
     if (all == 0) {
         return place + ": no association is ahead of it";
     }
-    return place + ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, " +
-           (worst->ahead == all ? std::string{all == 1 ? "it does" : "all"} : std::to_string(worst->ahead)) +
-           " because " + quoted(worst->path) + " " + deed(*worst) +
+    const std::string how_many = all == 1 ? "" : worst->ahead == all ? "all " : std::to_string(worst->ahead) + " ";
+    return place + ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, " + how_many + "because " +
+           quoted(worst->path) + " " + deed(*worst) +
            (worst->level_usage < worst->standing.norm_shares ? ", the others at its level even less of their part"
                                                              : "");
 }

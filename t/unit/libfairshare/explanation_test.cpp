@@ -81,6 +81,15 @@ TEST_CASE("explanation: the level that most who go first part at holds it down")
           std::string::npos);
 }
 
+TEST_CASE("explanation: of one who goes first the reason follows") {
+    ExplainedWorld world;
+    world.tree = tree_of({{"a", 1}, {"a/@ann", 1}, {"a/@bob", 1}});
+    world.usage = {30, 30, 10, 20};
+    world.measures.usage = world.usage;
+    world.standings = evaluate(world.algorithm, world.tree, world.measures);
+    CHECK(world.of("a/@bob").reason.starts_with("rank 2 of 2: 1 goes before it, because \"a/@bob\" "));
+}
+
 TEST_CASE("explanation: those who go first are each counted at one level") {
     const ExplainedWorld world;
     for (std::uint32_t i = 1; i < world.tree.size(); ++i) {
