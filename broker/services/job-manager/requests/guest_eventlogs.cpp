@@ -47,11 +47,8 @@ GuestEventlogs::~GuestEventlogs() {
 
 Status GuestEventlogs::start() {
     timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), pause_s, 0., on_timer, this);
-    notices_ = std::make_unique<OutputNotices>(engine_.handle(), [this](std::uint64_t id) {
-        if (const Job* job = engine_.jobs().find(id)) {
-            advance_all(*job);
-        }
-    });
+    notices_ = std::make_unique<OutputNotices>(engine_.handle(),
+                                               [this](std::uint64_t id) { advance_all(id, engine_.jobs().find(id)); });
     return Done{};
 }
 
@@ -68,7 +65,7 @@ Status GuestEventlogs::open(const flux_msg_t* request, const Job& job, std::stri
     stream.wants_sentinel = wants_sentinel;
     stream.is_output = path == output_path;
     streams_[job.id].push_back(std::move(stream));
-    advance_all(job);
+    advance_all(job.id, &job);
     return Done{};
 }
 
@@ -104,17 +101,18 @@ void GuestEventlogs::send_sentinel(Stream& stream) {
     }
 }
 
-GuestEventlogs::Progress GuestEventlogs::advance_output(const Job& job, Stream& stream) {
-    if (job.was_started && !stream.output) {
-        stream.output = output_of(job);
-        if (!has_ended(job) && !job.facts.is_simulated) {
-            notices_->watch(job.id, stream.output->paths());
+GuestEventlogs::Progress GuestEventlogs::advance_output(const Job* job, Stream& stream) {
+    const bool is_over = job == nullptr || has_ended(*job);
+    if (job != nullptr && job->was_started && !stream.output) {
+        stream.output = output_of(*job);
+        if (!is_over && !job->facts.is_simulated) {
+            notices_->watch(job->id, stream.output->paths());
         }
     }
     if (!stream.output) {
-        return job.state == State::inactive ? Progress::ended : Progress::waits;
+        return job == nullptr || job->state == State::inactive ? Progress::ended : Progress::waits;
     }
-    const auto entries = stream.output->next(has_ended(job), flux_reactor_time());
+    const auto entries = stream.output->next(is_over, flux_reactor_time());
     for (const std::string& entry : entries) {
         engine_.outbox().respond(stream.request.get(), ObjectText().set("event", entry).text());
     }
@@ -124,22 +122,25 @@ GuestEventlogs::Progress GuestEventlogs::advance_output(const Job& job, Stream& 
     return entries.empty() ? Progress::waits : Progress::has_more;
 }
 
-GuestEventlogs::Progress GuestEventlogs::advance(const Job& job, Stream& stream) {
+GuestEventlogs::Progress GuestEventlogs::advance(const Job* job, Stream& stream) {
     if (stream.is_output) {
         return advance_output(job, stream);
     }
-    const std::string log = exec_eventlog(job);
+    if (job == nullptr) {
+        return Progress::ended;
+    }
+    const std::string log = exec_eventlog(*job);
     while (stream.bytes_sent < log.size()) {
         const std::size_t end = log.find('\n', stream.bytes_sent) + 1;
         const std::string entry = log.substr(stream.bytes_sent, end - stream.bytes_sent);
         engine_.outbox().respond(stream.request.get(), ObjectText().set("event", entry).text());
         stream.bytes_sent = end;
     }
-    return has_ended(job) ? Progress::ended : Progress::waits;
+    return has_ended(*job) ? Progress::ended : Progress::waits;
 }
 
-void GuestEventlogs::advance_all(const Job& job) {
-    const auto at = streams_.find(job.id);
+void GuestEventlogs::advance_all(JobId id, const Job* job) {
+    const auto at = streams_.find(id);
     if (at == streams_.end()) {
         return;
     }
@@ -159,10 +160,10 @@ void GuestEventlogs::advance_all(const Job& job) {
     }
     if (at->second.empty()) {
         streams_.erase(at);
-        notices_->forget(job.id);
+        notices_->forget(id);
     }
     if (has_more) {
-        with_more_.insert(job.id);
+        with_more_.insert(id);
         flux_timer_watcher_reset(timer_, pause_s, 0.);
         flux_watcher_start(timer_);
     }
@@ -173,9 +174,7 @@ void GuestEventlogs::on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) 
     GuestEventlogs& self = *static_cast<GuestEventlogs*>(arg);
     try {
         for (const JobId id : std::exchange(self.with_more_, {})) {
-            if (const Job* job = self.engine_.jobs().find(id)) {
-                self.advance_all(*job);
-            }
+            self.advance_all(id, self.engine_.jobs().find(id));
         }
     } catch (const std::exception& failed) {
         flux_log(self.engine_.handle(), 3, "job-info: %s", failed.what());
@@ -184,25 +183,16 @@ void GuestEventlogs::on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) 
 
 void GuestEventlogs::on_event(const Job& job, const std::string& name) {
     if (!streams_.empty() && (name == "start" || name == "finish" || name == "clean" || name == "invalidate")) {
-        advance_all(job);
+        advance_all(job.id, &job);
     }
-}
-
-void GuestEventlogs::end(JobId id) {
-    const auto at = streams_.find(id);
-    if (at == streams_.end()) {
-        return;
-    }
-    for (const Stream& stream : at->second) {
-        engine_.outbox().respond_error(stream.request.get(), ENODATA, "");
-    }
-    streams_.erase(at);
-    notices_->forget(id);
 }
 
 void GuestEventlogs::end_all() {
-    while (!streams_.empty()) {
-        end(streams_.begin()->first);
+    for (const auto& [id, list] : std::exchange(streams_, {})) {
+        for (const Stream& stream : list) {
+            engine_.outbox().respond_error(stream.request.get(), ENODATA, "");
+        }
+        notices_->forget(id);
     }
 }
 

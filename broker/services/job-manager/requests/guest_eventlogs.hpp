@@ -30,8 +30,7 @@ class GuestEventlogs {
     /// The whole text now, or nothing: no such eventlog yet. Error: it is too large for one answer.
     Result<std::optional<std::string>> text(const Job& job, std::string_view path) const;
     void on_event(const Job& job, const std::string& name);
-    /// Ends streams with ENODATA: of a job, and the one that `request` cancels. \return false: it has none.
-    void end(JobId id);
+    /// Ends the stream that `request` cancels, with ENODATA. \return false: it has none.
     bool cancel(const flux_msg_t* request);
     void disconnect(const flux_msg_t* request);
     void end_all();
@@ -46,9 +45,10 @@ class GuestEventlogs {
         bool is_output = false;
     };
     enum class Progress { waits, has_more, ended };
-    Progress advance(const Job& job, Stream& stream);
-    Progress advance_output(const Job& job, Stream& stream);
-    void advance_all(const Job& job);
+    /// \param job nothing: it was purged.
+    Progress advance(const Job* job, Stream& stream);
+    Progress advance_output(const Job* job, Stream& stream);
+    void advance_all(JobId id, const Job* job);
     void send_sentinel(Stream& stream);
     std::unique_ptr<OutputEventlog> output_of(const Job& job) const;
     static void on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;

@@ -226,7 +226,6 @@ void JobInfo::on_event(const Job& job, const std::string& name, const std::strin
 }
 
 void JobInfo::end(JobId id) {
-    guest_.end(id);
     const auto at = watchers_.find(id);
     if (at == watchers_.end()) {
         return;

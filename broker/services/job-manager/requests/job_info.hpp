@@ -17,7 +17,8 @@ class JobInfo : public Component {
     explicit JobInfo(Engine& engine) : Component(engine), guest_(engine) {}
     Status start();
     void on_event(const Job& job, const std::string& name, const std::string& line);
-    /// Watchers of a job that was purged, or of all when stopping, get ENODATA.
+    /// Watchers of a job that was purged, or of all when stopping, get ENODATA. The files of a purged job stay, so
+    /// streams of its output are read to their end.
     void end(JobId id);
     void end_all();
 
