@@ -30,6 +30,19 @@ test_expect_success 'so it does when the job has ended' '
 	id=$(flux submit -n1 seq 300000) && flux job wait-event -q $id clean &&
 	flux job attach $id >got </dev/null && cmp expected got
 '
+test_expect_success 'many short lines arrive whole, though their messages are longer than a client may leave unread' '
+	yes | head -c 1000000 >expected.yes &&
+	flux run -n1 sh -c "yes | head -c 1000000" >got </dev/null && cmp expected.yes got
+'
+test_expect_success 'a reader that pauses is not disconnected, and costs the broker little' '
+	id=$(flux submit -n1 sh -c "yes | head -c 1000000") && flux job wait-event -q $id clean &&
+	rm -f lines && mkfifo lines && { flux job attach $id >lines </dev/null & } && attach=$! &&
+	exec 7<lines && read -r first <&7 && test "$first" = y &&
+	flux run -n1 true && flux run -n1 true </dev/null &&
+	kb=$(awk "/VmRSS/ { print \$2 }" /proc/$(broker_pid here)/status) && echo "$kb KiB" &&
+	test $kb -lt $((100000 * SANITIZER_MEMORY)) &&
+	{ echo "$first" && cat <&7; } >got && exec 7<&- && wait $attach && cmp expected.yes got
+'
 test_expect_success 'a job that is purged meanwhile takes nothing from its reader' '
 	id=$(flux submit -n1 seq 300000) && flux job wait-event -q $id clean &&
 	rm -f lines && mkfifo lines && { flux job attach $id >lines </dev/null & } && attach=$! &&

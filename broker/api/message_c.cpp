@@ -65,6 +65,10 @@ const char* flux_msg_route_first(const flux_msg_t* msg) {
     return msg != nullptr && !msg->routes.empty() ? msg->routes.front().c_str() : nullptr;
 }
 
+const char* flux_msg_route_last(const flux_msg_t* msg) {
+    return msg != nullptr && !msg->routes.empty() ? msg->routes.back().c_str() : nullptr;
+}
+
 int flux_msg_get_topic(const flux_msg_t* msg, const char** topic) {
     if (msg == nullptr || topic == nullptr) {
         return fail_message(EINVAL);

@@ -30,6 +30,18 @@ void ping(const Call& call) {
     call.respond(payload);
 }
 
+/// Answers {client:s, ...} with the same, when that client has read most of what it was sent: who streams much to a
+/// client sends the next part then, for more than a client may leave unread would disconnect it.
+void wait_read(const Router& router, const Call& call) {
+    const auto uuid = call.payload().string_at("client");
+    Endpoint* const client = uuid ? router.find(*uuid) : nullptr;
+    if (client == nullptr) {
+        call.fail(uuid ? ENOENT : EPROTO, uuid ? "that client has left" : "broker.wait-read takes {client:s}");
+        return;
+    }
+    client->when_read([call] { call.respond_text(call.request().text()); });
+}
+
 double seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -68,6 +80,7 @@ void add_broker_service(Router& router, BrokerHooks given) {
     router.add_method("broker.rusage", FLUX_ROLE_USER, respond_rusage);
     // Guest: reads counts of messages.
     router.add_method("broker.stats-get", ~0u, [hooks](const Call& call) { call.respond(hooks->stats()); });
+    router.add_method("broker.wait-read", 0, [&router](const Call& call) { wait_read(router, call); });
     router.add_method("broker.shutdown", 0, [hooks](const Call& call) {
         call.respond();
         hooks->shut_down();

@@ -46,6 +46,7 @@ LocalClient::~LocalClient() {
     quota_->disconnect();
     quota_->remove_unfinished(in_.size() - in_used_);
     quota_->remove(out_.size());
+    call_readers();
 }
 
 void LocalClient::watch(bool wants_write) {
@@ -197,11 +198,26 @@ bool LocalClient::deliver(const Packet& packet) {
         out_.append(head, sizeof head).append(bytes);
         quota_->add(bytes.size() + frame_head_size);
     }
+    ask_for_flush();
+    return true;
+}
+
+void LocalClient::ask_for_flush() {
     if (!is_flush_asked_) {
         is_flush_asked_ = true;
         hooks_.wants_flush(*this);
     }
-    return true;
+}
+
+void LocalClient::when_read(std::function<void()> then) {
+    when_read_.push_back(std::move(then));
+    ask_for_flush();
+}
+
+void LocalClient::call_readers() {
+    for (const auto& then : std::exchange(when_read_, {})) {
+        then();
+    }
 }
 
 void LocalClient::flush() {
@@ -234,6 +250,9 @@ void LocalClient::flush() {
     const bool wants_write = !out_.empty();
     if (wants_write != is_writing_) {
         watch(wants_write);
+    }
+    if (out_.size() - out_sent_ < unread_bytes_low) {
+        call_readers();
     }
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "broker/core/loop.hpp"
 #include "broker/core/quota.hpp"
@@ -25,6 +26,8 @@ class LocalClient final : public Endpoint {
     static constexpr std::size_t message_bytes_max = 64u << 20;
     /// A client with this much unread output is disconnected, so that it does not cost the others memory.
     static constexpr std::size_t unread_bytes_max = 64u << 20;
+    /// With less unread output than this it has read most of it.
+    static constexpr std::size_t unread_bytes_low = 256u << 10;
     /// No service has a longer name.
     static constexpr std::size_t topic_bytes_max = 256;
     /// Bytes that a request is charged in addition to its own, for memory here and in the service that answers it.
@@ -41,6 +44,7 @@ class LocalClient final : public Endpoint {
     ~LocalClient() override;
 
     bool deliver(const Packet& packet) override;
+    void when_read(std::function<void()> then) override;
     /// Writes what is queued as far as the socket takes it. May call `closed`.
     void flush();
     Quota& quota() { return *quota_; }
@@ -52,6 +56,8 @@ class LocalClient final : public Endpoint {
     bool take_message(std::string bytes);
     /// Charges a message to the user. If it cannot be admitted, sends an answer with the reason.
     bool admit(Packet& packet);
+    void ask_for_flush();
+    void call_readers();
     void refuse(const Packet& request, int errnum, std::string_view why);
     void on_response(const Packet& response);
     void release_memory(std::string& buffer);
@@ -71,6 +77,7 @@ class LocalClient final : public Endpoint {
     std::size_t in_used_ = 0;  // bytes of in_ that were taken already
     std::string out_;
     std::size_t out_sent_ = 0;  // bytes of out_ that were written already
+    std::vector<std::function<void()>> when_read_;
     bool is_flush_asked_ = false;
     bool is_writing_ = false;
     bool is_over_limit_ = false;

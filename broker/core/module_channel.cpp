@@ -118,6 +118,7 @@ void ChannelPump::before_sleep() {
     if (after_drain_) {
         after_drain_();
     }
+    is_left = is_left || std::any_of(channels_.begin(), channels_.end(), [](ModuleChannel* c) { return c->is_dirty_; });
     if (is_left != is_idle_on_) {
         is_idle_on_ = is_left;
         if (is_left) {

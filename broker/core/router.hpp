@@ -29,6 +29,9 @@ class Endpoint {
     /// Queues a message for it; must neither block nor call the router. \return false if it takes no such message any
     /// more.
     virtual bool deliver(const Packet& packet) = 0;
+    /// Calls `then` once, when the endpoint has read most of what was delivered to it, or has gone. A module reads
+    /// always.
+    virtual void when_read(std::function<void()> then) { then(); }
     const std::string& uuid() const { return uuid_; }
     bool is_owner() const { return (cred.rolemask & FLUX_ROLE_OWNER) != 0; }
     /// Its credentials; they decide which private events it receives.

@@ -24,7 +24,7 @@ struct BrokerHooks {
     std::function<void()> shut_down;
     std::function<Json()> stats;
 };
-/// broker.ping, .stats-get, .rusage, .shutdown; state-machine.get, .wait; groups.get.
+/// broker.ping, .stats-get, .rusage, .shutdown, .wait-read; state-machine.get, .wait; groups.get.
 void add_broker_service(Router& router, BrokerHooks hooks);
 
 }  // namespace weir::broker

@@ -13,6 +13,8 @@ namespace {
 
 /// A line that is longer comes in pieces.
 constexpr std::size_t line_bytes_max = 64 * 1024;
+/// An entry of a short line is a hundred times as long as the line, and a message each.
+constexpr int lines_max = 1024;
 
 std::string time_text(double seconds) {
     const auto us = std::llround(seconds * 1e6);
@@ -67,18 +69,25 @@ void OutputEventlog::tell_begin() {
 }
 
 void OutputEventlog::read(Stream& stream, bool is_over, double now_s) {
-    const auto part = files_.read_bytes(job_, stream.offset, stream.which);
-    stream.is_read = !part || part->is_end;
-    if (part) {
-        stream.offset = part->next;
-        stream.rest += part->text;
+    bool is_end = false;  // of the file, as it is now
+    if (!std::exchange(stream.is_cut, false)) {
+        const auto part = files_.read_bytes(job_, stream.offset, stream.which);
+        is_end = !part || part->is_end;
+        if (part) {
+            stream.offset = part->next;
+            stream.rest += part->text;
+        }
     }
     std::size_t begin = 0;
-    for (;;) {
+    for (int lines = 0;; ++lines) {
         const std::size_t newline = stream.rest.find('\n', begin);
         const bool is_whole = newline != std::string::npos;
         const std::size_t length = (is_whole ? newline + 1 : stream.rest.size()) - begin;
-        if (length == 0 || (!is_whole && length <= line_bytes_max && !(is_over && stream.is_read))) {
+        if (length == 0 || (!is_whole && length <= line_bytes_max && !(is_over && is_end))) {
+            break;
+        }
+        if (lines == lines_max) {
+            stream.is_cut = true;
             break;
         }
         const std::size_t piece = std::min(length, line_bytes_max);
@@ -86,6 +95,7 @@ void OutputEventlog::read(Stream& stream, bool is_over, double now_s) {
         begin += piece;
     }
     stream.rest.erase(0, begin);
+    stream.is_read = is_end && !stream.is_cut;
 }
 
 std::vector<std::string> OutputEventlog::next(bool is_over, double now_s) {

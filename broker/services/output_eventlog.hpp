@@ -16,8 +16,9 @@ class OutputEventlog {
     /// "0-3". \param begin_s the time of the header.
     OutputEventlog(const JobOutput& files, std::string job, std::string ranks, double begin_s);
 
-    /// The next entries, one for each line of output, each with its newline; at most 512 KiB of output. Empty: there is
-    /// nothing more now. \param is_over the job has ended: the rest of a line and the ends of the streams follow.
+    /// The next entries, one for each line of output, each with its newline; at most 1,024 lines and 320 KiB of each
+    /// stream. Empty: there is nothing more now. \param is_over the job has ended: the rest of a line and the ends of
+    /// the streams follow.
     std::vector<std::string> next(bool is_over, double now_s);
     /// Whether next() has returned all entries.
     bool is_at_end() const { return is_at_end_; }
@@ -29,9 +30,10 @@ class OutputEventlog {
         OutputStream which;
         const char* name;
         std::uint64_t offset = 0;
-        std::string rest;  // of a line that is not whole yet
+        std::string rest{};  // of a line that is not whole yet
         bool is_redirected = false;
-        bool is_read = false;  // nothing is behind `offset` now
+        bool is_cut = false;   // `rest` has whole lines
+        bool is_read = false;  // nothing is behind `offset` now, and no whole line in `rest`
     };
     void tell_begin();
     void read(Stream& stream, bool is_over, double now_s);
@@ -42,8 +44,7 @@ class OutputEventlog {
     std::string job_;
     std::string ranks_;
     double begin_s_;
-    Stream streams_[2] = {{OutputStream::out, "stdout", 0, {}, false, false},
-                          {OutputStream::err, "stderr", 0, {}, false, false}};
+    Stream streams_[2] = {{OutputStream::out, "stdout"}, {OutputStream::err, "stderr"}};
     std::vector<std::string> entries_;
     bool has_begun_ = false;
     bool is_at_end_ = false;

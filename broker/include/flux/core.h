@@ -80,6 +80,7 @@ void flux_msg_decref(const flux_msg_t *msg);
 bool flux_msg_is_streaming(const flux_msg_t *msg);
 bool flux_msg_is_noresponse(const flux_msg_t *msg);
 const char *flux_msg_route_first(const flux_msg_t *msg);
+const char *flux_msg_route_last(const flux_msg_t *msg);
 int flux_msg_get_topic(const flux_msg_t *msg, const char **topic);
 int flux_msg_get_matchtag(const flux_msg_t *msg, uint32_t *matchtag);
 void flux_msg_destroy(flux_msg_t *msg);

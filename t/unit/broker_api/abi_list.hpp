@@ -170,6 +170,7 @@ static AbiList abi_functions() {
             WEIR_ABI_FUNCTION(flux_msg_is_noresponse),
             WEIR_ABI_FUNCTION(flux_msg_is_streaming),
             WEIR_ABI_FUNCTION(flux_msg_route_first),
+            WEIR_ABI_FUNCTION(flux_msg_route_last),
             WEIR_ABI_FUNCTION(flux_msglist_append),
             WEIR_ABI_FUNCTION(flux_msglist_cancel),
             WEIR_ABI_FUNCTION(flux_msglist_count),

@@ -41,6 +41,7 @@ TEST_CASE("message codec: the last route pushed travels first") {
     msg->push_route("last");
     CHECK(encode(*msg).substr(0, 12) == "\x04last\x05"s + "first\x00"s);
     CHECK(flux_msg_route_first(msg.get()) == "first"s);
+    CHECK(flux_msg_route_last(msg.get()) == "last"s);
 }
 
 TEST_CASE("message codec: malformed messages are refused with a reason") {

@@ -14,8 +14,6 @@ constexpr std::string_view exec_path = "guest.exec.eventlog";
 constexpr std::string_view output_path = "guest.output";
 /// One answer of job-info.lookup; a stream has no such end.
 constexpr std::size_t text_bytes_max = 16u << 20;
-/// Pause between two pieces of output, so that one reader does not keep the module from its other work.
-constexpr double pause_s = 0.005;
 
 std::string folder_of_output(flux_t* h) {
     const char* folder = flux_attr_get(h, "output-dir");
@@ -41,12 +39,7 @@ Error no_such_eventlog(std::string_view path) {
 
 GuestEventlogs::GuestEventlogs(Engine& engine) : engine_(engine), files_(folder_of_output(engine.handle()), false) {}
 
-GuestEventlogs::~GuestEventlogs() {
-    flux_watcher_destroy(timer_);
-}
-
 Status GuestEventlogs::start() {
-    timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), pause_s, 0., on_timer, this);
     notices_ = std::make_unique<OutputNotices>(engine_.handle(),
                                                [this](std::uint64_t id) { advance_all(id, engine_.jobs().find(id)); });
     return Done{};
@@ -64,6 +57,7 @@ Status GuestEventlogs::open(const flux_msg_t* request, const Job& job, std::stri
     Stream stream{MessageRef(request)};
     stream.wants_sentinel = wants_sentinel;
     stream.is_output = path == output_path;
+    stream.number = ++opened_;
     streams_[job.id].push_back(std::move(stream));
     advance_all(job.id, &job);
     return Done{};
@@ -101,7 +95,16 @@ void GuestEventlogs::send_sentinel(Stream& stream) {
     }
 }
 
-GuestEventlogs::Progress GuestEventlogs::advance_output(const Job* job, Stream& stream) {
+/// The next part is sent when the client has read this one, so that a reader that is slow costs little memory.
+void GuestEventlogs::wait_read(JobId id, Stream& stream) {
+    const char* client = flux_msg_route_last(stream.request.get());
+    stream.is_unread = true;
+    engine_.outbox().request(
+        "broker.wait-read",
+        ObjectText().set("client", client != nullptr ? client : "").set("id", id).set("stream", stream.number).text());
+}
+
+GuestEventlogs::Progress GuestEventlogs::advance_output(JobId id, const Job* job, Stream& stream) {
     const bool is_over = job == nullptr || has_ended(*job);
     if (job != nullptr && job->was_started && !stream.output) {
         stream.output = output_of(*job);
@@ -112,6 +115,9 @@ GuestEventlogs::Progress GuestEventlogs::advance_output(const Job* job, Stream& 
     if (!stream.output) {
         return job == nullptr || job->state == State::inactive ? Progress::ended : Progress::waits;
     }
+    if (stream.is_unread) {
+        return Progress::has_more;
+    }
     const auto entries = stream.output->next(is_over, flux_reactor_time());
     for (const std::string& entry : entries) {
         engine_.outbox().respond(stream.request.get(), ObjectText().set("event", entry).text());
@@ -119,12 +125,16 @@ GuestEventlogs::Progress GuestEventlogs::advance_output(const Job* job, Stream& 
     if (stream.output->is_at_end()) {
         return Progress::ended;
     }
-    return entries.empty() ? Progress::waits : Progress::has_more;
+    if (entries.empty()) {
+        return Progress::waits;
+    }
+    wait_read(id, stream);
+    return Progress::has_more;
 }
 
-GuestEventlogs::Progress GuestEventlogs::advance(const Job* job, Stream& stream) {
+GuestEventlogs::Progress GuestEventlogs::advance(JobId id, const Job* job, Stream& stream) {
     if (stream.is_output) {
-        return advance_output(job, stream);
+        return advance_output(id, job, stream);
     }
     if (job == nullptr) {
         return Progress::ended;
@@ -144,10 +154,8 @@ void GuestEventlogs::advance_all(JobId id, const Job* job) {
     if (at == streams_.end()) {
         return;
     }
-    bool has_more = false;
     for (auto stream = at->second.begin(); stream != at->second.end();) {
-        const Progress progress = advance(job, *stream);
-        has_more = has_more || progress == Progress::has_more;
+        const Progress progress = advance(id, job, *stream);
         if (progress != Progress::has_more) {
             send_sentinel(*stream);
         }
@@ -162,23 +170,25 @@ void GuestEventlogs::advance_all(JobId id, const Job* job) {
         streams_.erase(at);
         notices_->forget(id);
     }
-    if (has_more) {
-        with_more_.insert(id);
-        flux_timer_watcher_reset(timer_, pause_s, 0.);
-        flux_watcher_start(timer_);
-    }
     engine_.outbox().relieve();
 }
 
-void GuestEventlogs::on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
-    GuestEventlogs& self = *static_cast<GuestEventlogs*>(arg);
-    try {
-        for (const JobId id : std::exchange(self.with_more_, {})) {
-            self.advance_all(id, self.engine_.jobs().find(id));
-        }
-    } catch (const std::exception& failed) {
-        flux_log(self.engine_.handle(), 3, "job-info: %s", failed.what());
+void GuestEventlogs::on_read(const flux_msg_t* response) {
+    const char* text = nullptr;
+    if (flux_response_decode(response, nullptr, &text) < 0) {
+        return;  // the client has left, and its streams end with it
     }
+    const Json payload = Json::parse_payload(text != nullptr ? text : "");
+    const auto id = static_cast<JobId>(payload.integer_at("id").value_or(0));
+    const std::int64_t number = payload.integer_at("stream").value_or(0);
+    const auto at = streams_.find(id);
+    if (at == streams_.end()) {
+        return;
+    }
+    for (Stream& stream : at->second) {
+        stream.is_unread = stream.is_unread && stream.number != number;
+    }
+    advance_all(id, engine_.jobs().find(id));
 }
 
 void GuestEventlogs::on_event(const Job& job, const std::string& name) {

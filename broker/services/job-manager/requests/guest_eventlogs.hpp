@@ -18,9 +18,6 @@ namespace weir::broker::jobs {
 class GuestEventlogs {
   public:
     explicit GuestEventlogs(Engine& engine);
-    ~GuestEventlogs();
-    GuestEventlogs(const GuestEventlogs&) = delete;
-    GuestEventlogs& operator=(const GuestEventlogs&) = delete;
     /// Opens the notices of output files. Error: the kernel has none left.
     Status start();
 
@@ -30,6 +27,8 @@ class GuestEventlogs {
     /// The whole text now, or nothing: no such eventlog yet. Error: it is too large for one answer.
     Result<std::optional<std::string>> text(const Job& job, std::string_view path) const;
     void on_event(const Job& job, const std::string& name);
+    /// The answer of broker.wait-read.
+    void on_read(const flux_msg_t* response);
     /// Ends the stream that `request` cancels, with ENODATA. \return false: it has none.
     bool cancel(const flux_msg_t* request);
     void disconnect(const flux_msg_t* request);
@@ -43,22 +42,23 @@ class GuestEventlogs {
         std::size_t bytes_sent = 0;                // of guest.exec.eventlog
         std::unique_ptr<OutputEventlog> output{};  // of guest.output, from the job's start on
         bool is_output = false;
+        bool is_unread = false;   // the client has not read the last part of the output yet
+        std::int64_t number = 0;  // of all streams that were opened
     };
     enum class Progress { waits, has_more, ended };
     /// \param job nothing: it was purged.
-    Progress advance(const Job* job, Stream& stream);
-    Progress advance_output(const Job* job, Stream& stream);
+    Progress advance(JobId id, const Job* job, Stream& stream);
+    Progress advance_output(JobId id, const Job* job, Stream& stream);
+    void wait_read(JobId id, Stream& stream);
     void advance_all(JobId id, const Job* job);
     void send_sentinel(Stream& stream);
     std::unique_ptr<OutputEventlog> output_of(const Job& job) const;
-    static void on_timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept;
 
     Engine& engine_;
     JobOutput files_;
     std::unordered_map<JobId, std::list<Stream>> streams_;
     std::unique_ptr<OutputNotices> notices_;
-    std::set<JobId> with_more_;  // read on by the timer
-    flux_watcher_t* timer_ = nullptr;
+    std::int64_t opened_ = 0;
 };
 
 }  // namespace weir::broker::jobs

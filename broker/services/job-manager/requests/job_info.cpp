@@ -32,6 +32,7 @@ struct JobInfoTable {
         {FLUX_MSGTYPE_REQUEST, "job-info.eventlog-watch", on_request<JobInfo, &JobInfo::watch>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.eventlog-watch-cancel", on_request<JobInfo, &JobInfo::cancel>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-info.disconnect", on_request<JobInfo, &JobInfo::disconnect>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_RESPONSE, "broker.wait-read", on_message<JobInfo, &JobInfo::on_read>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-info.stats-get", on_query<JobInfo, &JobInfo::stats>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };
@@ -158,8 +159,8 @@ Answer JobInfo::update_watch(const Request& request) {
 }
 
 // Guest: holds streams of events and of output open on his own jobs, as many as his quota of open requests; each event
-// costs a copy. Output is read 512 KiB at a time with a pause between, and what he leaves unread counts against his
-// quota. Private: another's job is unknown.
+// costs a copy. Output is read at most 1,024 lines at a time, the next when he has read them, and what he leaves unread
+// counts against his quota. Private: another's job is unknown.
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
     const auto flags = read_integer(request.body(), "flags");

@@ -31,6 +31,7 @@ class JobInfo : public Component {
     Answer cancel(const Request& request);
     Answer disconnect(const Request& request);
     Answer stats(const Request& request);
+    void on_read(const flux_msg_t* response) { guest_.on_read(response); }
     Result<Job*> visible(const Request& request) const;
 
     struct Watcher {
