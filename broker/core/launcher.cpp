@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -109,6 +111,21 @@ void close_if_open(int fd) {
     }
 }
 
+/// \param text "7=1024 4=-1": resources as setrlimit(2) numbers them, and what is wanted of each; -1: no limit. What is
+/// above the hard limit becomes that.
+void apply_limits(const char* text) {
+    int resource = 0;
+    int length = 0;
+    long long wanted = 0;
+    for (; std::sscanf(text, "%d=%lld%n", &resource, &wanted, &length) == 2; text += length) {
+        rlimit limit{};
+        if (getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) == 0) {
+            limit.rlim_cur = std::min(wanted < 0 ? RLIM_INFINITY : static_cast<rlim_t>(wanted), limit.rlim_max);
+            setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+        }
+    }
+}
+
 struct TaskStart {
     int rank;
     int count;
@@ -130,7 +147,9 @@ struct TaskStart {
         const std::string number = std::to_string(task.rank);
         setenv("FLUX_TASK_RANK", number.c_str(), 1);
         setenv("FLUX_TASK_LOCAL_ID", number.c_str(), 1);
+        const std::string limits = variable("WEIR_JOB_LIMITS", "");
         unsetenv("WEIR_JOB_LEVEL");
+        unsetenv("WEIR_JOB_LIMITS");
         if (task.pmi_fd >= 0) {
             setenv("PMI_FD", std::to_string(task.pmi_fd).c_str(), 1);
             setenv("PMI_RANK", number.c_str(), 1);
@@ -141,6 +160,7 @@ struct TaskStart {
         if (input_fd >= 0) {
             dup2(input_fd, 0);
             dup2(output_fd, 1);
+            apply_limits(limits.c_str());
             execvp(command[1], command + 1);
         }
     }

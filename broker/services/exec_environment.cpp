@@ -38,6 +38,7 @@ std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace&
     variables["FLUX_JOB_SIZE"] = std::to_string(spec.task_count);
     variables["FLUX_JOB_NNODES"] = std::to_string(spec.node_count);
     variables["WEIR_CLOCK"] = place.clock;
+    variables["WEIR_JOB_LIMITS"] = spec.limits;
     std::vector<std::string> environment;
     for (const auto& [name, value] : variables) {
         environment.push_back(name + "=" + value);

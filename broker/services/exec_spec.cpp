@@ -2,7 +2,11 @@
 // Owns: reading of jobspecs for execution. Must not know processes or messages.
 #include "broker/services/exec_spec.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/id_set.hpp"
@@ -98,6 +102,54 @@ std::optional<double> read_duration(const Json& value) {
     return seconds ? std::optional(*seconds) : std::nullopt;
 }
 
+constexpr std::pair<std::string_view, int> limits_known[] = {{"cpu", RLIMIT_CPU},
+                                                             {"fsize", RLIMIT_FSIZE},
+                                                             {"data", RLIMIT_DATA},
+                                                             {"stack", RLIMIT_STACK},
+                                                             {"core", RLIMIT_CORE},
+                                                             {"nofile", RLIMIT_NOFILE},
+                                                             {"as", RLIMIT_AS},
+                                                             {"rss", RLIMIT_RSS},
+                                                             {"nproc", RLIMIT_NPROC},
+                                                             {"nice", RLIMIT_NICE},
+                                                             {"rtprio", RLIMIT_RTPRIO},
+                                                             {"rttime", RLIMIT_RTTIME},
+                                                             {"memlock", RLIMIT_MEMLOCK},
+                                                             {"locks", RLIMIT_LOCKS},
+                                                             {"msgqueue", RLIMIT_MSGQUEUE},
+                                                             {"sigpending", RLIMIT_SIGPENDING}};
+
+/// Stock clients send their own limits with each job.
+Status read_limits(const Json& limits, ExecSpec& out) {
+    const char* name = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(limits.get(), name, value) {
+        const auto* known = std::find_if(std::begin(limits_known), std::end(limits_known),
+                                         [name](const auto& entry) { return entry.first == name; });
+        if (known == std::end(limits_known) || !json_is_integer(value)) {
+            return bad_jobspec("attributes.system.shell.options.rlimit." + std::string(name),
+                               "must be an integer and the name of a limit of setrlimit(2)");
+        }
+        out.limits += std::to_string(known->second) + "=" + std::to_string(json_integer_value(value)) + " ";
+    }
+    return Done{};
+}
+
+/// Options that a job can do without; it is refused for others (job-manager).
+void note_options(const Json& options, ExecSpec& out) {
+    const auto note = [&out](const std::string& option, const char* why) {
+        out.notes += "weir-broker: the shell option " + option + " has no effect here: " + why + "\n";
+    };
+    for (const char* option : {"cpu-affinity", "gpu-affinity"}) {
+        if (options.at(option) && options.string_at(option) != "off") {
+            note(option, "tasks are not bound");
+        }
+    }
+    if (options.at("output").at("limit")) {
+        note("output.limit", "output has no limit");
+    }
+}
+
 Status read_system(const Json& system, ExecSpec& out) {
     out.cwd = system.string_at("cwd").value_or("");
     const Json options = system.at("shell").at("options");
@@ -105,10 +157,10 @@ Status read_system(const Json& system, ExecSpec& out) {
     out.error = options.at("output").at("stderr").string_at("path").value_or("");
     out.output_above = system.at("weir").string_at("output").value_or("");
     out.input = options.at("input").at("stdin").string_at("path").value_or("");
-    if (options.at("pty").at("interactive") && !json_is_false(options.at("pty").at("interactive").get())) {
-        return bad_jobspec("attributes.system.shell.options.pty.interactive",
-                           "this instance has no interactive terminals; run the command without one");
+    if (auto limits = read_limits(options.at("rlimit"), out); !limits) {
+        return limits;
     }
+    note_options(options, out);
     if (const Json files = system.at("files")) {
         out.files = files.share();
     }

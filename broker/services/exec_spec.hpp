@@ -24,6 +24,8 @@ struct ExecSpec {
     std::string error;         // the same for stderr; empty: where stdout goes, if that was named
     std::string output_above;  // attributes.system.weir.output: its output's name in the instance above, without suffix
     std::string input;         // file that the tasks read as stdin; empty: nothing to read
+    std::string limits;        // of the tasks' resources, numbers of setrlimit(2): "7=1024 4=-1"; -1: none
+    std::string notes;         // lines for the job's stderr: options that have no effect here
     Json files;                // attributes.system.files, an object of file name -> file (RFC 37), or nothing
     /// Simulated execution: no process, ends after this many seconds with `simulated_status`.
     std::optional<double> simulated;

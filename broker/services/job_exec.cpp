@@ -243,6 +243,9 @@ class JobExec {
                 }
             }
         }
+        if (::write(*err, spec.notes.data(), spec.notes.size()) < 0) {
+            flux_log(h_, LOG_WARNING, "%s: %s", name.c_str(), spec.notes.c_str());
+        }
         request.output_fd = *out;
         request.error_fd = *err;
         const Status launched = processes_.launch(id, request);

@@ -80,3 +80,17 @@ TEST_CASE("exec spec: what is wrong is named by its key") {
     CHECK(why(read_exec_spec("", "{}", R"("exec":{"test":{"run_duration":"x"}})")).find("run_duration") !=
           std::string::npos);
 }
+
+TEST_CASE("exec spec: limits of resources, and options that have no effect") {
+    const char* tasks = R"({"command":["a"],"count":{"total":1}})";
+    const auto options = [&](const std::string& text) {
+        return read_exec_spec(SLOTS, tasks, R"("shell":{"options":{)" + text + "}}");
+    };
+    CHECK(options(R"("rlimit":{"nofile":100,"core":-1})")->limits == "7=100 4=-1 ");
+    CHECK(options(R"("rlimit":{"nosuch":1})").error().message.find("rlimit.nosuch: must be") != std::string::npos);
+    CHECK(options(R"("rlimit":{"core":"1"})").error().message.find("rlimit.core: must be") != std::string::npos);
+    CHECK(options(R"("cpu-affinity":"off","mpi":"none")")->notes.empty());
+    CHECK(options(R"("cpu-affinity":"per-task","output":{"limit":"1K"})")->notes ==
+          "weir-broker: the shell option cpu-affinity has no effect here: tasks are not bound\n"
+          "weir-broker: the shell option output.limit has no effect here: output has no limit\n");
+}

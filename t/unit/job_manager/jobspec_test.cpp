@@ -2,6 +2,7 @@
 // Jobspec V1: what is accepted, and that every refusal names the path.
 #include <catch2/catch.hpp>
 
+#include "broker/services/job-manager/codecs/shell_options.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir;
@@ -44,6 +45,23 @@ TEST_CASE("jobspec: a refusal begins with the path of the bad key") {
               .starts_with("jobspec: resources[0].with[0].count:"));
     CHECK(refusal("attributes.system.constraints", R"({"and":[{"colour":["red"]}]})")
               .starts_with("jobspec: attributes.system.constraints.and[0].colour:"));
+}
+
+TEST_CASE("jobspec: a job is refused for a shell option that is left out, and for no other") {
+    const auto refused = [](const std::string& options, const std::string& more = "") {
+        const std::string text = jobspec_text(R"("duration":0,"shell":{"options":{)" + options + "}}" + more);
+        const auto ok = check_shell_options(json(text).get());
+        return ok ? std::string() : ok.error().message;
+    };
+    CHECK(refused(R"("pty":{"interactive":1})") ==
+          "weir-broker does not have the shell option pty: jobs have no terminals; submit without it");
+    CHECK(refused(R"("signal":{"signum":10,"timeleft":1})").find(" signal: ") != std::string::npos);
+    CHECK(refused(R"("exit-timeout":"5s")").find(" exit-timeout: ") != std::string::npos);
+    CHECK(refused(R"("exit-on-error":1)").find(" exit-on-error: ") != std::string::npos);
+    CHECK(refused(R"("exit-on-error":0,"pty":false)").empty());
+    CHECK(refused(R"("per-resource":{"type":"node"},"mpi":"none","exit-timeout":"none","rlimit":{"cpu":-1})").empty());
+    CHECK(refused(R"("pty":1)", R"(,"exec":{"test":{"run_duration":1}})").empty());
+    CHECK(check_shell_options(json("{}").get()));
 }
 
 TEST_CASE("jobspec: facts count slots, cores and tasks") {

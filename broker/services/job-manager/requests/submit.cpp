@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "broker/services/job-manager/codecs/shell_options.hpp"
 #include "broker/services/job-manager/dependencies/dependencies.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
@@ -71,6 +72,9 @@ Result<JobId> Submit::accept(Wish wish) {
     }
     if (!json_is_object(read_path(wish.jobspec.get(), "attributes.system"))) {
         return refused("jobspec: attributes.system: must be an object");
+    }
+    if (auto known = check_shell_options(wish.jobspec.get()); !known) {
+        return known.error();
     }
     if (auto ready = engine_.queues().prepare(wish.jobspec.get()); !ready) {
         return ready.error();
