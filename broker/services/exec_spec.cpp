@@ -151,6 +151,7 @@ void note_options(const Json& options, ExecSpec& out) {
 }
 
 Status read_system(const Json& system, ExecSpec& out) {
+    out.name = system.at("job").string_at("name").value_or("");
     out.cwd = system.string_at("cwd").value_or("");
     const Json options = system.at("shell").at("options");
     out.output = options.at("output").at("stdout").string_at("path").value_or("");
@@ -194,6 +195,24 @@ Status read_system(const Json& system, ExecSpec& out) {
     return Done{};
 }
 
+Status check_task_marks(const ExecSpec& spec) {
+    std::vector<std::string> texts = spec.command;
+    texts.insert(texts.end(), {spec.output, spec.error, spec.input});
+    for (const char* name : task_marks) {
+        const std::string mark = "{{" + std::string(name) + "}}";
+        const bool is_there = std::any_of(texts.begin(), texts.end(), [&mark](const std::string& text) {
+            return text.find(mark) != std::string::npos;
+        });
+        if (is_there && spec.task_count > 1) {
+            return Error{std::errc::not_supported,
+                         "weir-broker does not have " + mark +
+                             " in jobs of several tasks: they have one output and the same command; the variable "
+                             "FLUX_TASK_RANK is each task's own"};
+        }
+    }
+    return Done{};
+}
+
 }  // namespace
 
 Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
@@ -210,6 +229,12 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
     }
     if (auto ok = read_counts(jobspec, task, r, out); !ok) {
         return ok.error();
+    }
+    if (auto ok = check_task_marks(out); !ok) {
+        return ok.error();
+    }
+    if (out.name.empty()) {
+        out.name = out.command[0].substr(out.command[0].rfind('/') + 1);
     }
     return out;
 }

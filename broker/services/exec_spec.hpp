@@ -15,7 +15,8 @@ namespace weir::broker {
 
 struct ExecSpec {
     std::vector<std::string> command;
-    std::string cwd;                                                // empty: the broker's
+    std::string name;  // that the user gave, else the file name of the program
+    std::string cwd;   // empty: the broker's
     std::optional<std::map<std::string, std::string>> environment;  // nothing: the broker's
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
@@ -40,6 +41,9 @@ bool is_child_instance(const ExecSpec& spec);
 
 /// What {{NAME}} stands for in the command, the environment and file names of a job.
 using Marks = std::vector<std::pair<std::string, std::string>>;
+/// Names of the number of one task. A job of several has one command, environment and output, so it is refused for
+/// them.
+inline constexpr const char* task_marks[] = {"taskid", "task.id", "task.rank", "task.index", "task.localid"};
 /// Replaces each {{NAME}}. Unknown names stay as they are. O(length x marks).
 std::string fill_in(std::string text, const Marks& marks);
 

@@ -205,16 +205,24 @@ class JobExec {
 
     static Marks marks_of(flux_jobid_t id, const ExecSpec& spec, const std::string& folder) {
         const std::string f58 = encode_id(id, "f58plain");
-        return {{"tmpdir", folder},
-                {"id", f58},
-                {"jobid", f58},
-                {"id.f58", f58},
-                {"id.f58plain", f58},
-                {"id.dec", encode_id(id, "dec")},
-                {"id.hex", encode_id(id, "hex")},
-                {"id.words", encode_id(id, "words")},
-                {"size", std::to_string(spec.task_count)},
-                {"nnodes", std::to_string(spec.node_count)}};
+        Marks marks{{"tmpdir", folder},
+                    {"id", f58},
+                    {"jobid", f58},
+                    {"id.f58", f58},
+                    {"id.f58plain", f58},
+                    {"id.dec", encode_id(id, "dec")},
+                    {"id.hex", encode_id(id, "hex")},
+                    {"id.words", encode_id(id, "words")},
+                    {"name", spec.name},
+                    {"size", std::to_string(spec.task_count)},
+                    {"ntasks", std::to_string(spec.task_count)},
+                    {"nnodes", std::to_string(spec.node_count)}};
+        for (const char* name : task_marks) {
+            if (spec.task_count == 1) {
+                marks.emplace_back(name, "0");
+            }
+        }
+        return marks;
     }
 
     /// A relative path is meant from the job's working directory.

@@ -94,3 +94,14 @@ TEST_CASE("exec spec: limits of resources, and options that have no effect") {
           "weir-broker: the shell option cpu-affinity has no effect here: tasks are not bound\n"
           "weir-broker: the shell option output.limit has no effect here: output has no limit\n");
 }
+
+TEST_CASE("exec spec: the job's name, and marks of one task in a job of several") {
+    const std::string one = R"({"command":["/bin/echo","{{taskid}}"],"count":{"total":1}})";
+    const std::string two = R"({"command":["/bin/echo","{{task.id}}"],"count":{"total":2}})";
+    CHECK(read_exec_spec(SLOTS, one, R"("duration":0)")->name == "echo");
+    CHECK(read_exec_spec(SLOTS, one, R"("job":{"name":"mine"})")->name == "mine");
+    CHECK(read_exec_spec(SLOTS, two, R"("duration":0)").error().message.find("{{task.id}}") != std::string::npos);
+    const std::string output = R"("shell":{"options":{"output":{"stdout":{"type":"file","path":"o-{{taskid}}"}}}})";
+    CHECK(read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":1}})", output));
+    CHECK_FALSE(read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":2}})", output));
+}
