@@ -152,6 +152,7 @@ std::string why_missing(std::string_view service) {
         {"runat", "the broker runs no scripts of its own"},
         {"cron", "there are no timed tasks"},
         {"content", "values are kept in memory, not by content"},
+        {"content-backing", "values are kept in memory, not by content"},
         {"kvs-watch", "keys cannot be watched"},
         {"overlay", "there is one broker and no overlay network"},
         {"heartbeat", "there is one broker and no heartbeat"},

@@ -33,6 +33,7 @@ class Resource {
         using T = Resource;
         const flux_msg_handler_spec table[] = {
             {FLUX_MSGTYPE_REQUEST, "resource.acquire", on_message<T, &T::acquire>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.acquire-mute", on_message<T, &T::acquire_mute>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.acquire-cancel", on_message<T, &T::acquire_cancel>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.drain", on_message<T, &T::drain>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.undrain", on_message<T, &T::undrain>, 0},
@@ -134,6 +135,11 @@ class Resource {
     }
 
     void acquire_cancel(const flux_msg_t* msg) { flux_msglist_cancel(h_, acquirers_.get(), msg); }
+    void acquire_mute(const flux_msg_t* msg) {
+        respond(h_, msg,
+                Error{std::errc::function_not_supported,
+                      "resource.acquire-mute: weir-broker leaves it out, for schedulers are told of all resources"});
+    }
     // Guest: ends his own connection's streams, of which he can have none.
     void disconnect(const flux_msg_t* msg) {
         flux_msglist_disconnect(acquirers_.get(), msg);

@@ -64,6 +64,7 @@ struct ControlTable {
         {FLUX_MSGTYPE_REQUEST, "job-manager.killall", on_request<Control, &Control::kill_all>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.urgency", on_request<Control, &Control::urgency>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.memo", on_request<Control, &Control::memo>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.post-event.post", on_query<Control, &Control::post_event>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.update", on_request<Control, &Control::update>, FLUX_ROLE_USER},
         FLUX_MSGHANDLER_TABLE_END,
     };
@@ -71,6 +72,12 @@ struct ControlTable {
 
 Status Control::start() {
     return handlers_.add(engine_.handle(), ControlTable::specs, this);
+}
+
+Answer Control::post_event(const Request&) {
+    return Error{std::errc::function_not_supported,
+                 "job-manager.post-event: weir-broker leaves it out, for the manager alone writes the events of jobs; "
+                 "flux job memo keeps a user's own values"};
 }
 
 Result<Job*> Control::target(const Request& request, std::errc code, const char* denial) const {

@@ -22,6 +22,7 @@ class Control : public Component {
     Answer urgency(const Request& request);
     Answer memo(const Request& request);
     Answer update(const Request& request);
+    Answer post_event(const Request& request);
     Status check_update(Job& job, const json_t* updates);
     /// The active job of the request. Error: unknown or inactive (with `code`), or another user's (`denial`).
     Result<Job*> target(const Request& request, std::errc code, const char* denial) const;
