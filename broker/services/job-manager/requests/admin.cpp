@@ -359,8 +359,9 @@ Answer Admin::purge(const Request& request) {
 
 Answer Admin::purge_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
-    if (!id) {
-        return protocol_error("id must be an integer");
+    const json_t* force = json_object_get(request.body(), "force");
+    if (!id || (!json_is_integer(force) && !json_is_boolean(force))) {
+        return protocol_error("needs id (integer) and force (0 or 1)");
     }
     const auto job_id = static_cast<JobId>(*id);
     if (engine_.jobs().active(job_id)) {
@@ -369,9 +370,11 @@ Answer Admin::purge_id(const Request& request) {
     if (!engine_.jobs().inactive(job_id)) {
         return Error{std::errc::no_such_file_or_directory, "id not found"};
     }
-    forget(engine_.jobs().purge(job_id));
-    publish_purged();
-    return Reply::empty();
+    if (json_is_true(force) || json_integer_value(force) != 0) {
+        forget(engine_.jobs().purge(job_id));
+        publish_purged();
+    }
+    return Reply::of(ObjectText().set("count", 1).text());
 }
 
 // Guest: his connection's requests are let go; those of others have other routes. O(requests that wait).
