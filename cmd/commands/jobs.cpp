@@ -240,7 +240,11 @@ Exit run_jobs(Context& context) {
             }
             query.userid = *userid;
         }
-        if (const Status known = query.queue.empty() ? Status(Done{}) : check_queue(client, query.queue); !known) {
+        const bool may_be_former = args.has("all");  // ended jobs name queues that are gone
+        if (query.queue.empty() || may_be_former) {
+            return show(context, client, query, users);
+        }
+        if (const Status known = check_queue(client, query.queue); !known) {
             return context.fail(known.error());
         }
         return show(context, client, query, users);
