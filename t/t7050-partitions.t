@@ -119,6 +119,9 @@ test_expect_success 'a mistake is refused with file, line, value and what is rig
 	sed "s/\"batch\"\]/\"bacth\"]/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && grep "there is no queue bacth; write a table .queues.bacth" err &&
 	cp before.toml site.toml && weir reload && is_alone wide && is_alone extra
 '
+same() {
+	weir partition list --json | jq -S "[.partitions[] | {name, cores, nodes, instances: [.instances[].id]}]"
+}
 test_expect_success 'so is what the table does not show: a size, a scheduler, its own [weir]' '
 	same >was && sed "s/cores = 2/cores = 99/" before.toml >site.toml && test_expect_code 1 weir reload 2>err && cat err &&
 	grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: .* asks for 99 cores" err &&
@@ -135,7 +138,7 @@ test_expect_success 'so are mistakes in commands' '
 	test_expect_code 2 weir partition resize wide 2>err && grep -e "--cores N" err
 '
 test_expect_success 'a size that the machine does not have is refused with the reason, and nothing changes' '
-	same() { weir partition list --json | jq -S "[.partitions[] | {name, cores, nodes, instances: [.instances[].id]}]"; } && same >was &&
+	same >was &&
 	test_must_fail weir partition resize wide --cores 11 2>err && cat err && grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: unsatisfiable request: the job asks for " err &&
 	test_must_fail weir partition resize wide --nodes 2 --cores-per-node 1 --kill 2>err && grep "cannot have this size" err &&
 	test_must_fail weir partition add huge --queue batch --cores 11 2>err && grep "The partition huge cannot have this size" err && same >is && test_cmp was is && is_alone wide

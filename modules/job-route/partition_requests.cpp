@@ -155,8 +155,9 @@ void PartitionKeeper::put_in_force() {
         specs = value_or_throw(decode_partitions(in_force_.get(), users_.get()));
     }
     std::vector<std::string> names;
-    for (const PartitionSpec& spec : *specs) {
+    for (PartitionSpec& spec : *specs) {
         names.push_back(spec.name);
+        spec.is_added = partition_table_of(configured_.get(), spec.name) == nullptr;
     }
     table_.configure(std::move(*specs));
     for (const std::string& name : names) {

@@ -16,6 +16,7 @@ namespace weir::route {
 struct PartitionSpec {
     std::string name;
     std::size_t place = 0;              ///< in the configuration
+    bool is_added = false;              ///< by `weir partition`: it starts after those of the configuration
     std::vector<std::string> queues;    ///< of the parent, at least one
     std::vector<std::string> overflow;  ///< queues whose jobs it runs while none of its own wait
     std::int64_t nodes = 0;             ///< 0: cores on any nodes, at least one node otherwise

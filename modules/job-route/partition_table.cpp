@@ -180,6 +180,15 @@ void PartitionTable::start(Partition& partition) {
     actions_.push_back({ActionKind::start, partition.spec.name, {}, instance.folder, 0, {}});
 }
 
+/// One that was added could hold the cores that one of the configuration waits for.
+bool PartitionTable::is_configured_one_starting() const {
+    return std::any_of(partitions_.begin(), partitions_.end(), [](const auto& entry) {
+        const Partition& partition = entry.second;
+        return partition.is_wanted && !partition.spec.is_added && partition.current &&
+               !partition.current->is_attached && !partition.current->has_served && !partition.current->is_adopted;
+    });
+}
+
 void PartitionTable::look_at_current(Partition& partition, const World& world) {
     const std::string& name = partition.spec.name;
     if (partition.current && (!partition.is_wanted || partition.current->digest != partition.spec.digest)) {
@@ -193,7 +202,8 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
     if (!partition.current) {
         const bool is_asked = !partition.is_off || world.is_wanted(partition.spec);
         const bool is_time = partition.revival.deaths() == 0 || world.now >= partition.revival.next();
-        if (is_asked && is_time && !partition.is_drained) {
+        const bool is_its_turn = !partition.spec.is_added || !is_configured_one_starting();
+        if (is_asked && is_time && is_its_turn && !partition.is_drained) {
             start(partition);
         }
         return;
@@ -224,9 +234,15 @@ void PartitionTable::look(const World& world) {
     if (is_closed_) {
         return;
     }
+    std::vector<Partition*> ordered;
     for (auto& [name, partition] : partitions_) {
-        look_at_current(partition, world);
-        look_at_old(partition, world);
+        ordered.push_back(&partition);
+    }
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const Partition* a, const Partition* b) { return a->spec.place < b->spec.place; });
+    for (Partition* partition : ordered) {
+        look_at_current(*partition, world);
+        look_at_old(*partition, world);
     }
     std::erase_if(partitions_, [](const auto& entry) {
         return !entry.second.is_wanted && !entry.second.current && entry.second.old.empty();

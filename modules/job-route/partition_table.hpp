@@ -78,7 +78,9 @@ class PartitionTable {
     void start_failed(const std::string& name, int folder, const std::string& why, Duration now);
     /// An instance's job is inactive.
     void ended(JobId job, const std::string& why, Duration now);
-    /// Decides which actions are due. O(partitions), plus the cost of the questions to World.
+    /// Decides which actions are due, in the order of the configuration. What was added by command starts when all that
+    /// were started of the configuration serve, so that it does not hold their cores. O(p log p) for p partitions, plus
+    /// the cost of the questions to World.
     void look(const World& world);
 
     // ---- operators; Errors: ENOENT for an unknown name ----
@@ -98,6 +100,7 @@ class PartitionTable {
 
   private:
     void look_at_old(Partition& partition, const World& world);
+    bool is_configured_one_starting() const;
     void look_at_current(Partition& partition, const World& world);
     void retire(Partition& partition);
     void start(Partition& partition);

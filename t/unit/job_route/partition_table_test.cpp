@@ -219,3 +219,35 @@ TEST_CASE("partitions: at the end of the instance nothing is started any more") 
     scene.end(JobId{1});
     CHECK(scene.last_job == 1);
 }
+
+// Mutant: modules/job-route/partition_table.cpp: a->spec.place < b->spec.place => a->spec.place > b->spec.place
+TEST_CASE("partitions: they start in the order of the configuration, and those that were added after these") {
+    PartitionScene scene;
+    std::vector<PartitionSpec> specs(3, scene.spec());
+    const char* const names[] = {"wide", "debug", "added"};
+    for (std::size_t i = 0; i < specs.size(); i++) {
+        specs[i].name = names[i];
+        specs[i].place = i;
+    }
+    specs[2].is_added = true;
+    scene.table.configure(specs);
+    std::vector<std::string> started;
+    const auto look = [&] {
+        const auto load = [&](JobId job) { return scene.loads.count(job) > 0 ? scene.loads.at(job) : ChildLoad{}; };
+        scene.table.look({scene.now, load, [](const PartitionSpec&) { return false; }});
+        for (const PartitionAction& action : scene.table.take()) {
+            if (action.kind == Action::start) {
+                started.push_back(action.name);
+                scene.table.started(action.name, action.folder, JobId{started.size()});
+            }
+        }
+    };
+    look();
+    scene.loads[JobId{1}] = {true, 0};
+    look();
+    CHECK(started == std::vector<std::string>{"wide", "debug"});
+    scene.loads[JobId{2}] = {true, 0};
+    look();
+    look();
+    CHECK(started == std::vector<std::string>{"wide", "debug", "added"});
+}
