@@ -92,6 +92,10 @@ test_expect_success 'remove: a running job ends first; with --kill it does not' 
 	weir partition add more --queue debug --cores 1 && is_alone more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
 	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&
 	wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
+	weir partition add more --queue debug --cores 1 && is_alone more && gated k3 -q debug && wait_event $k3 start &&
+	weir partition remove more && test_must_fail weir partition remove more 2>err && grep "more is ending already; --kill ends its jobs too" err &&
+	weir partition remove more --kill && wait_event $k3 clean &&
+	wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
 	weir partition resume debug && gated k2 -q batch && wait_event $k2 start && weir partition remove wide --kill &&
 	wait_event $k2 clean && wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\"]" >/dev/null
 '

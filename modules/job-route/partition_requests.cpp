@@ -409,10 +409,13 @@ void PartitionKeeper::apply(const Json& request, const Change& change) {
     } else if (table) {
         set_table(name, table.share());
     } else if (op == "remove") {
-        if (partition_table_of(in_force_.get(), name) == nullptr) {
-            throw Failure(ENOENT, "no partition has the name " + name);
+        const bool is_ending = table_.partitions().count(name) > 0;
+        if (partition_table_of(in_force_.get(), name) != nullptr) {
+            set_table(name, Json::own(json_null()));
+        } else if (!is_killed || !is_ending) {
+            throw Failure(ENOENT, is_ending ? "the partition " + name + " is ending already; --kill ends its jobs too"
+                                            : "no partition has the name " + name);
         }
-        set_table(name, Json::own(json_null()));
     } else if (op == "drain" || op == "resume") {
         (void)value_or_throw(table_.set_drained(name, op == "drain"));
         changes_.set_drained(configured_.get(), name, op == "drain");
