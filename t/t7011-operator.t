@@ -100,7 +100,7 @@ test_expect_success 'a partition that dies again and again is started each time,
 	weir submit --wait echo alive | grep alive
 '
 test_expect_success 'one that cannot start: weir tree says since when, why and when the next try is; mended, it comes back' '
-	weir partition resize debug --cores 1 --kill && weir partition add bad --queue batch --cores 1 --scheduler no-such-module &&
+	weir partition resize debug --cores 1 --kill && : >no-such-module.so && weir partition add bad --queue batch --cores 1 --scheduler "$(pwd)/no-such-module.so" &&
 	log_has "partition bad ended .exit code 1; its last line: .*no-such-module.*, death 5 in a row; it starts again in 2s" &&
 	weir tree >tree && grep "bad .*down since 20.*, 5 deaths in a row, the last: exit code 1; its last line: .*no-such-module.*; next try in" tree &&
 	weir tree --json >j && test "$(field j "[(c[\"down\"][\"deaths\"], c[\"down\"][\"since\"] > 0, c[\"down\"][\"next\"] > c[\"down\"][\"since\"], \"no-such-module\" in c[\"down\"][\"why\"]) for c in d[\"children\"] if \"down\" in c]")" = "[(5, True, True, True)]" &&
