@@ -14,15 +14,7 @@ COMMANDS=$SHARNESS_TEST_SRCDIR/tools/stock_commands.py
 MAP=$(cd "$SHARNESS_TEST_SRCDIR/.." && pwd)/doc/rfc-map.md
 
 mkdir -p state && chmod 700 state
-cat >conf.toml <<-\EOF
-	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-easy"]
-	[resource]
-	noverify = true
-	[[resource.config]]
-	hosts = "node0"
-	cores = "0-7"
-EOF
+conf_of_both
 on_stock() {
 	env -u FLUX_URI flux start --test-size=1 --config-path="$PWD/conf.toml" --setattr=log-stderr-level=1 "$@"
 }

@@ -9,15 +9,7 @@ Skipped where there is no flux (PATH or WEIR_FLUX).'
 require_some_broker
 test -x "$WEIR_BROKER" || { skip_all="$WEIR_BROKER is not built"; test_done; }
 
-cat >conf.toml <<-\EOT
-	[weir-broker]
-	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-easy"]
-	[resource]
-	noverify = true
-	[[resource.config]]
-	hosts = "node0"
-	cores = "0-7"
-EOT
+conf_of_both
 
 test_expect_success 'the embedded broker starts' '
 	start_broker here -c conf.toml

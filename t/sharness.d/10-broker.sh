@@ -38,6 +38,19 @@ broker_config() {
 	EOF
 }
 
+# conf_of_both: writes conf.toml, one node of 8 cores, for the embedded broker and for a stock one.
+conf_of_both() {
+	cat >conf.toml <<-\EOF
+		[weir-broker]
+		modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-easy"]
+		[resource]
+		noverify = true
+		[[resource.config]]
+		hosts = "node0"
+		cores = "0-7"
+	EOF
+}
+
 # start_broker NAME [weir-broker options]: starts a broker with the run directory ./NAME and returns when all its modules
 # run; exports FLUX_URI and sets NAME_pid. What it writes on stderr is in NAME.err. Fails if the broker ends instead.
 start_broker() {
