@@ -127,7 +127,7 @@ test_expect_success 'unknown things: exit code 5, with where to look' '
 	for list in "prio list" jobs; do
 		test_expect_code 5 weir $list -q nosuch 2>err && cat err && grep "there is no queue \"nosuch\"; there are: batch" err || return 1
 	done &&
-	test_expect_code 5 weir prio list -p nosuch 2>err && cat err && grep "there is no partition \"nosuch\"; there are: batch" err &&
+	test_expect_code 5 weir prio list -p nosuch 2>err && cat err && grep "there is no partition \"nosuch\"; there are: batch, debug\." err &&
 	test_expect_code 2 weir cancel "?" 2>err && grep "no job id" err
 '
 test_expect_success 'a job that has ended: how and when' '

@@ -3,6 +3,7 @@
 // there and the estimated start.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -182,19 +183,23 @@ bool is_in(const json_t* job, const std::string& partition) {
 /// A name that is a queue may be a partition that has not started. Errors: ENOENT with the partitions that there are.
 Status check_partition(Client& client, const std::string& name) {
     const auto id = parse_job(name);
-    std::string known;
+    std::set<std::string> known;
     for (const auto& [child, names] : partition_names(client)) {
         if ((id && child == *id) || (", " + names + ", ").find(", " + name + ", ") != std::string::npos) {
             return Done{};
         }
-        known += (known.empty() ? "" : ", ") + printable(names);
+        known.insert(printable(names));
+    }
+    std::string list;
+    for (const std::string& names : known) {
+        list += (list.empty() ? "" : ", ") + names;
     }
     if (check_queue(client, name)) {
         return Done{};
     }
     return Error{std::errc::no_such_file_or_directory,
                  "there is no partition \"" + name + "\"; " +
-                     (known.empty() ? "this instance has no partitions." : "there are: " + known + ".")};
+                     (known.empty() ? "this instance has no partitions." : "there are: " + list + ".")};
 }
 
 /// The queue and the partition that are asked for are there. Errors: ENOENT.
