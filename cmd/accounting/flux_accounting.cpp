@@ -180,6 +180,11 @@ class TreeReader {
             if (!is_active(row, "bank " + bank)) {
                 continue;
             }
+            if (bank.find('/') != std::string::npos || kind_of_component(bank) != NodeKind::account) {
+                return not_tabular(row.place() + ": \"" + printable(bank) +
+                                   "\" is no name of an account here: it has no \"/\", " +
+                                   "and does not begin as a line of another kind does");
+            }
             if (row.text("parent_bank").empty()) {
                 path_of_.emplace(bank, "");  // the uppermost: our root
                 continue;
@@ -209,6 +214,10 @@ class TreeReader {
             const auto path = path_of_.find(bank);
             if (path == path_of_.end()) {
                 return not_tabular(row.place() + ": there is no active bank \"" + printable(bank) + "\"");
+            }
+            if (user.find_first_of("/:") != std::string::npos || user == "*") {
+                return not_tabular(row.place() + ": \"" + printable(user) +
+                                   "\" is no user's name: that has no \"/\" and no \":\"" + ", and is not \"*\"");
             }
             NodeSpec spec;
             spec.name = (path->second.empty() ? "" : path->second + "/") + "@" + user;

@@ -166,6 +166,11 @@ TEST_CASE("flux-accounting: tables that are none are refused by table and row") 
     CHECK(message(root + "a,root\n", users).find("bank_table.csv, row 2: 2 cells, not 3") != std::string::npos);
     CHECK(message(root + "a,root,many\n", users).find("row 2: shares is \"many\"") != std::string::npos);
     CHECK(message(root + "a,b,1\nb,a,1\n", users).find("do not end at an active one") != std::string::npos);
+    CHECK(message(root + "a/b,root,1\n", users).find("row 2: \"a/b\" is no name of an account") != std::string::npos);
+    CHECK(message(root + "@a,root,1\n", users).find("row 2: \"@a\" is no name of an account") != std::string::npos);
+    // In our tree "@al:debug" is al in the partition debug, and "@*" is everybody else.
+    CHECK(message(root, users + "al:debug,root\n").find("row 1: \"al:debug\" is no user's name") != std::string::npos);
+    CHECK(message(root, users + "*,root\n").find("row 1: \"*\" is no user's name") != std::string::npos);
     CHECK(message(root, users + "al,nobank\n").find("row 1: there is no active bank \"nobank\"") != std::string::npos);
     CHECK(message(root + "\"a,root,1\n", users).find("a quote is not closed") != std::string::npos);
 }
