@@ -2,6 +2,7 @@
 // Owns: the requests behind routed.hpp.
 #include "cmd/common/routed.hpp"
 
+#include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 
 namespace weir::cmd {
@@ -18,9 +19,28 @@ Hop hop_of(const json_t* entry) {
     return hop;
 }
 
-}  // namespace
+/// Errors: there is no parent (ENOENT), or of opening it.
+Result<Client> open_parent(Client& client) {
+    const std::string uri = client.attribute("parent-uri").value_or("");
+    return uri.empty() ? Error{std::errc::no_such_file_or_directory, "this instance has no parent"} : Client::open(uri);
+}
 
-Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topic, const Json& payload) {
+/// The id here of a job that an instance above the parent names so; nothing where the parent cannot be opened.
+std::optional<std::uint64_t> id_from_above(Client& client, std::uint64_t id) {
+    auto parent = open_parent(client);
+    const auto instance = parse_job(client.attribute("jobid").value_or(""));
+    if (!parent || !instance) {
+        return std::nullopt;
+    }
+    const std::uint64_t id_there = id_here(*parent, id);
+    const auto ids = ids_of(*parent, {id_there});
+    const auto known = ids.find(id_there);
+    return known != ids.end() && known->second.child == *instance && known->second.below != 0
+               ? std::optional(known->second.below)
+               : std::nullopt;
+}
+
+Result<Told> ask_by_id_here(Client& client, std::uint64_t id, const std::string& topic, const Json& payload) {
     Json request = Json::object();
     request.set("id", id).set("topic", topic).set("payload", payload ? payload.share() : Json::object());
     const auto reply = client.call("job-route.ask", request);
@@ -39,6 +59,17 @@ Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topi
     return told;
 }
 
+}  // namespace
+
+Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topic, const Json& payload) {
+    auto told = ask_by_id_here(client, id, topic, payload);
+    if (told || told.error().code != std::errc::no_such_file_or_directory) {
+        return told;
+    }
+    const auto known = id_from_above(client, id);
+    return known ? ask_by_id_here(client, *known, topic, payload) : std::move(told);
+}
+
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids) {
     std::map<std::uint64_t, JobIds> found;
     for (std::size_t begin = 0; begin < ids.size(); begin += ids_max) {
@@ -54,7 +85,7 @@ std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::ui
         }
         for (const json_t* row : items_at(answer->get(), "jobs")) {
             found[id_at(row, "asked")] = {id_at(row, "id"), id_at(row, "above"), id_at(row, "child"),
-                                          id_at(row, "below")};
+                                          id_at(row, "below"), json_is_true(json_object_get(row, "unknown"))};
         }
     }
     return found;
@@ -63,20 +94,29 @@ std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::ui
 std::uint64_t id_here(Client& client, std::uint64_t id) {
     const auto ids = ids_of(client, {id});
     const auto known = ids.find(id);
-    return known != ids.end() ? known->second.id : id;
+    if (known == ids.end()) {
+        return id;
+    }
+    return known->second.is_unknown ? id_from_above(client, id).value_or(id) : known->second.id;
 }
 
 Result<Origin> origin_of(Client& client, std::uint64_t id) {
     const auto ids = ids_of(client, {id});
     const auto known = ids.find(id);
-    if (known == ids.end() || known->second.above != id || known->second.id == id) {
+    const bool is_of_parent = known != ids.end() && known->second.above == id && known->second.id != id;
+    const bool is_unknown = known != ids.end() && known->second.is_unknown;
+    if (!is_of_parent && !is_unknown) {
         return Origin{std::nullopt, known == ids.end() ? id : known->second.id};
     }
-    auto above = Client::open(client.attribute("parent-uri").value_or(""));
-    if (!above) {
-        return above.error();
+    auto parent = open_parent(client);
+    if (!parent) {
+        return is_of_parent ? Result<Origin>(parent.error()) : Origin{std::nullopt, id};
     }
-    return Origin{std::move(*above), id};
+    auto origin = is_of_parent ? Origin{std::nullopt, id} : origin_of(*parent, id);
+    if (origin && !origin->instance) {
+        origin->instance = std::move(*parent);
+    }
+    return origin;
 }
 
 }  // namespace weir::cmd

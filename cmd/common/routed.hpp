@@ -26,8 +26,8 @@ struct Told {
     Json answer;
     std::optional<Error> error;
 };
-/// `payload` gets the job's id in the instance that answers. Errors: no such job (ENOENT), another user's (EPERM), this
-/// instance passes no questions on (ENOSYS).
+/// `id` as id_here() takes it. `payload` gets the job's id in the instance that answers. Errors: no such job (ENOENT),
+/// another user's (EPERM), this instance passes no questions on (ENOSYS).
 Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topic, const Json& payload);
 
 /// The ids of one job.
@@ -36,19 +36,21 @@ struct JobIds {
     std::uint64_t above = 0;  ///< at its parent; 0: it was submitted here
     std::uint64_t child = 0;  ///< the partition that has it; 0: none
     std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
+    bool is_unknown = false;  ///< neither this instance nor one below gave the id; told of a single id only
 };
 /// By the requested ids; empty if no module answers.
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
-/// The id in this instance of a job that is named by it, by its id at the parent, or by its id in a partition.
+/// The id in this instance of a job that is named by it, or by its id in an instance above or below. For an id of an
+/// instance above the parent this opens the parent. An id that nobody knows stays what it is.
 std::uint64_t id_here(Client& client, std::uint64_t id);
 
-/// A job that is named by its id at the parent is canceled and reniced there: a cancel here would return it to the
-/// parent. By its id here it is canceled here, also when the parent does not answer.
+/// A job that is named by its id at an instance above is canceled and reniced there: a cancel here would return it to
+/// the parent. By its id here it is canceled here, also when the parent does not answer.
 struct Origin {
     std::optional<Client> instance;  ///< none: this one
     std::uint64_t id = 0;            ///< of the job there
 };
-/// `id` as id_here() takes it. Errors: of opening the instance above.
+/// `id` as id_here() takes it. Errors: of opening the parent, where the job is one of it.
 Result<Origin> origin_of(Client& client, std::uint64_t id);
 
 }  // namespace weir::cmd

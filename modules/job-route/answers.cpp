@@ -16,6 +16,18 @@ Reply no_answer(int errnum, const std::string& why) {
     return reply;
 }
 
+/// The id that the parent has for the job of the only row in an answer to `job-route.ids`.
+Reply whose_id(const Json& answer) {
+    const Json rows = answer.at("jobs");
+    const Json row = Json::ref(json_array_get(rows.get(), 0));
+    Reply reply;
+    reply.id = static_cast<std::uint64_t>(row.integer_at("above").value_or(0));
+    if (reply.id == 0) {
+        reply = no_answer(ENOENT, "no job of the parent has this id here");
+    }
+    return reply;
+}
+
 }  // namespace
 
 Answers::Answers(flux_t* h, const ChildLink& link, Send send) : h_(h), link_(link), send_(std::move(send)) {}
@@ -38,19 +50,29 @@ void Answers::asked(const std::string& session, json_t* questions) {
 
 /// Asked as the owner: the parent has checked the user, and the copy here belongs to the owner.
 void Answers::ask(const std::string& session, const Question& question) {
-    const LocalId local = link_.local_of(question.id);
-    if (local.value == 0) {
+    const LocalId local = question.topic == whose_id_topic ? LocalId{} : link_.local_of(question.id);
+    if (local.value == 0 && question.topic != whose_id_topic) {
         throw flux::Failure(ENOENT, "this partition does not know the job");
     }
     if (asked_.size() >= asked_max) {
         throw flux::Failure(EBUSY, "too many questions are on their way in the partition");
     }
-    Json payload = Json::object();
-    payload.set("id", local.value).set("topic", question.topic).set("payload", question.payload.share());
-    flux::Future future = flux::rpc(h_, flux::service_name(h_, "job-route") + ".ask", payload);
+    flux::Future future = ask_here(question, local);
     flux_future_t* key = future.get();
     flux::then<&Answers::on_answer>(key, this);
     asked_.emplace(key, Asked{std::move(future), session, question.number, local});
+}
+
+flux::Future Answers::ask_here(const Question& question, LocalId local) {
+    Json payload = Json::object();
+    if (local.value == 0) {
+        Json ids = Json::array();
+        ids.append(question.id.value);
+        payload.set("ids", std::move(ids));
+        return flux::rpc(h_, flux::service_name(h_, "job-route") + ".ids", payload);
+    }
+    payload.set("id", local.value).set("topic", question.topic).set("payload", question.payload.share());
+    return flux::rpc(h_, flux::service_name(h_, "job-route") + ".ask", payload);
 }
 
 void Answers::on_answer(flux_future_t* f) {
@@ -62,14 +84,19 @@ void Answers::on_answer(flux_future_t* f) {
     asked_.erase(found);
     Reply reply;
     const flux::Caught caught = flux::catching([&] {
-        const Json body = flux::rpc_get(f, "job-route.ask");
+        const Json body = flux::rpc_get(f, "job-route");
+        if (done.local.value == 0) {
+            reply = whose_id(body);
+            return;
+        }
         reply = flux::value_or_throw(decode_reply(body.get()));
         to_parents_ids(reply.answer.get());
+        reply.id = done.local.value;
     });
     if (caught.errnum != 0) {
         reply = no_answer(caught.errnum, caught.message);
+        reply.id = done.local.value;
     }
-    reply.id = done.local.value;
     send(done.session, done.number, reply);
 }
 

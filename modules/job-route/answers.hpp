@@ -26,9 +26,10 @@ class Answers {
         flux::Future future;
         std::string session;
         std::uint64_t number = 0;
-        LocalId local;
+        LocalId local;  ///< 0: which job has an id is asked
     };
     void ask(const std::string& session, const Question& question);
+    flux::Future ask_here(const Question& question, LocalId local);
     void on_answer(flux_future_t* f);
     void send(const std::string& session, std::uint64_t number, const Reply& reply);
     void to_parents_ids(json_t* answer) const;

@@ -27,6 +27,8 @@ struct QuestionKind {
 const QuestionKind* question_kind(std::string_view topic);
 /// The topics, for messages: "sched.why, ...".
 std::string question_topics();
+/// What an instance asks its children about an id that it does not know: which job of it has that id below.
+inline constexpr const char* whose_id_topic = "job-route.ids";
 
 inline constexpr std::size_t question_bytes_max = 4096;    ///< of a payload
 inline constexpr std::size_t answer_bytes_max = 2u << 20;  ///< of an answer; a part of an output has 256 KiB
@@ -34,7 +36,7 @@ inline constexpr std::size_t answer_depth_max = 16;        ///< instances on the
 
 struct Question {
     std::uint64_t number = 0;  ///< of the parent; the answer quotes it
-    JobId id;
+    JobId id;                  ///< in the parent; with whose_id_topic as somebody wrote it
     std::string topic;
     Json payload;  ///< an object
 };

@@ -18,30 +18,6 @@ constexpr double question_tick_s = 0.25;  ///< of real time
 constexpr int answer_ticks = 20;          ///< that a child has to answer: the commands wait longer
 constexpr std::size_t pending_max = 256;
 constexpr int pending_of_guest_max = 16;
-constexpr std::size_t ids_max = 1000;  ///< in one request
-
-/// What the eventlog of an ended job says.
-struct Past {
-    std::uint32_t userid = 0;
-    JobId child;  ///< 0: it ran here
-};
-
-Past read_eventlog(const std::string& eventlog) {
-    Past past;
-    std::istringstream lines(eventlog);
-    for (std::string line; std::getline(lines, line);) {
-        const Json event = Json::parse_payload(line);
-        const std::string name = event.string_at("name").value_or("");
-        const Json context = event.at("context");
-        if (name == "submit") {
-            past.userid = static_cast<std::uint32_t>(context.integer_at("userid").value_or(0));
-        } else if (name == "alloc") {
-            const Json mark = context.at("annotations").at("weir");
-            past.child = JobId{static_cast<std::uint64_t>(mark.integer_at("child").value_or(0))};
-        }
-    }
-    return past;
-}
 
 std::string name_of(JobId id) {
     char text[64];
@@ -49,6 +25,27 @@ std::string name_of(JobId id) {
 }
 
 }  // namespace
+
+/// What the eventlog of an ended job says.
+struct Questions::Past {
+    std::uint32_t userid = 0;
+    JobId child;  ///< 0: it ran here
+
+    explicit Past(const std::string& eventlog) {
+        std::istringstream lines(eventlog);
+        for (std::string line; std::getline(lines, line);) {
+            const Json event = Json::parse_payload(line);
+            const std::string name = event.string_at("name").value_or("");
+            const Json context = event.at("context");
+            if (name == "submit") {
+                userid = static_cast<std::uint32_t>(context.integer_at("userid").value_or(0));
+            } else if (name == "alloc") {
+                const Json mark = context.at("annotations").at("weir");
+                child = JobId{static_cast<std::uint64_t>(mark.integer_at("child").value_or(0))};
+            }
+        }
+    }
+};
 
 Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
     : h_(h), table_(facts.table), link_(facts.link), privacy_(facts.privacy), sessions_(std::move(sessions)) {
@@ -67,9 +64,9 @@ Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
             // Guest: answers what his own child was asked, with what he likes, in up to 2 MiB: the askers about the
             // jobs that it was given read it.
             {request, "answer", flux::on_message<&Questions::answer>, FLUX_ROLE_USER},
-            // Guest: learns which ids any job has; up to 1000 in a request, each in time in proportion to the jobs.
-            // Private: of his own jobs.
-            {request, "ids", flux::on_request<&Questions::ids>, FLUX_ROLE_USER},
+            // Guest: learns which ids any job has; up to 1000 in a request, each in time in proportion to the jobs. One
+            // that is not known here counts as a question. Private: of his own jobs.
+            {request, "ids", flux::on_message<&Questions::ids>, FLUX_ROLE_USER},
         },
         this);
 }
@@ -92,48 +89,56 @@ void Questions::check_room(std::uint32_t userid, bool is_owner) const {
     }
 }
 
-void Questions::ask(const flux_msg_t* msg) {
-    json_int_t id = 0;
-    const char* topic = nullptr;
-    json_t* payload = nullptr;
-    flux::unpack(msg, "{s:I s:s s?o}", "id", &id, "topic", &topic, "payload", &payload);
+/// The asker of a question, which check_room() may refuse.
+Questions::Pending Questions::begin(const flux_msg_t* msg, std::uint64_t id) const {
     const flux_msg_cred cred = flux::cred_of(msg);
     Pending question;
-    question.kind = question_kind(topic);
-    if (question.kind == nullptr) {
-        throw Failure(EINVAL, "\"" + std::string(topic) + "\" is no question; questions are " + question_topics());
-    }
-    question.payload = json_is_object(payload) ? Json::ref(payload) : Json::object();
-    if (question.payload.dump().size() > question_bytes_max) {
-        throw Failure(EMSGSIZE, "a question has at most " + std::to_string(question_bytes_max) + " bytes");
-    }
     question.userid = cred.userid;
     question.is_owner = (cred.rolemask & FLUX_ROLE_OWNER) != 0;
     question.only = privacy_.only(msg);
     check_room(question.userid, question.is_owner);
     question.request = flux::keep(msg);
-    question.id = id_here(static_cast<std::uint64_t>(id));
+    question.asked = id;
+    question.id = known_id(id).value_or(JobId{id});
     question.ticks_left = answer_ticks;
-    const Number number = next_++;
-    Pending& kept = pending_.emplace(number, std::move(question)).first->second;
-    const flux::Caught caught = flux::catching([&] { place(number, kept); });
-    if (caught.errnum != 0) {
-        pending_.erase(number);
-        throw Failure(caught.errnum, caught.message);
+    return question;
+}
+
+void Questions::ask(const flux_msg_t* msg) {
+    json_int_t id = 0;
+    const char* topic = nullptr;
+    json_t* payload = nullptr;
+    flux::unpack(msg, "{s:I s:s s?o}", "id", &id, "topic", &topic, "payload", &payload);
+    const QuestionKind* kind = question_kind(topic);
+    if (kind == nullptr) {
+        throw Failure(EINVAL, "\"" + std::string(topic) + "\" is no question; questions are " + question_topics());
     }
+    Json kept = json_is_object(payload) ? Json::ref(payload) : Json::object();
+    if (kept.dump().size() > question_bytes_max) {
+        throw Failure(EMSGSIZE, "a question has at most " + std::to_string(question_bytes_max) + " bytes");
+    }
+    Pending question = begin(msg, static_cast<std::uint64_t>(id));
+    question.kind = kind;
+    question.payload = std::move(kept);
+    keep(std::move(question), &Questions::place);
+}
+
+/// Keeps a question and takes its first step. An error of that step is the answer.
+void Questions::keep(Pending question, void (Questions::*first)(Number, Pending&)) {
+    const Number number = next_++;
+    pending_.emplace(number, std::move(question));
+    step(number, [this, number, first](Pending& kept) { (this->*first)(number, kept); });
     arm();
 }
 
-/// An id of this instance, else of the one above, else of one below.
-JobId Questions::id_here(std::uint64_t id) const {
-    if (table_.active(JobId{id}) != nullptr) {
-        return JobId{id};
+/// The next step of a question. An error of it is the answer.
+void Questions::step(Number number, const std::function<void(Pending&)>& next) {
+    const flux::Caught caught = flux::catching([&] { next(pending_.at(number)); });
+    const auto found = pending_.find(number);
+    if (caught.errnum != 0 && found != pending_.end()) {
+        flux::respond_error(h_, found->second.request.get(), caught.errnum, caught.message);
+        pending_.erase(found);
     }
-    if (const LocalId local = link_.local_of(JobId{id}); local.value != 0) {
-        return JobId{local.value};
-    }
-    const JobId above = table_.id_of(LocalId{id});
-    return above.value != 0 ? above : JobId{id};
 }
 
 // ---- who answers ----
@@ -157,7 +162,7 @@ bool Questions::is_of(JobId id, std::uint32_t userid) const {
 void Questions::place(Number number, Pending& question) {
     const RouteJob* job = table_.active(question.id);
     if (job == nullptr) {
-        look_up(question);
+        look_up(number, question);
         return;
     }
     if (job->routed() == nullptr) {
@@ -174,45 +179,56 @@ void Questions::place(Number number, Pending& question) {
 }
 
 /// The job has ended or does not exist: its eventlog tells which.
-void Questions::look_up(Pending& question) {
+void Questions::look_up(Number /*number*/, Pending& question) {
     Json payload = Json::own(
         json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(question.id.value), "keys", "eventlog", "flags", 0));
     question.future = flux::rpc(h_, "job-info.lookup", payload);
     flux::then<&Questions::on_looked_up>(question.future.get(), this);
 }
 
-/// A restarted partition is another job here and has kept its jobs: all children of the owner are asked.
 void Questions::on_looked_up(flux_future_t* f) {
     const auto number = number_of(f);
     if (!number) {
         return;
     }
-    Pending& question = pending_.at(*number);
-    const flux::Future keep = std::move(question.future);
-    const flux::Caught caught = flux::catching([&] {
-        Past past;
-        try {
-            past = read_eventlog(flux::rpc_get(f, "job-info.lookup").string_at("eventlog").value_or(""));
-        } catch (const Failure&) {
-            throw Failure(ENOENT, "no job " + name_of(question.id) + " here");
-        }
-        if (past.child.value == 0) {
-            ask_here(question, past.userid);
-            return;
-        }
-        check_asker(question, past.userid);
-        question.candidates = table_.trusted_children();
-        std::erase(question.candidates, past.child);
-        question.candidates.push_back(past.child);
-        if (question.kind->is_kept) {
-            ask_here(question, past.userid);
+    const flux::Future done = std::move(pending_.at(*number).future);
+    std::optional<Past> past;
+    flux::catching([&] { past.emplace(flux::rpc_get(f, "job-info.lookup").string_at("eventlog").value_or("")); });
+    step(*number, [&](Pending& question) {
+        if (past) {
+            has_ended(*number, question, *past);
         } else {
-            ask_next(*number, question);
+            ask_whose_id(*number, question);
         }
     });
-    if (caught.errnum != 0) {
-        flux::respond_error(h_, question.request.get(), caught.errnum, caught.message);
-        pending_.erase(*number);
+}
+
+/// A restarted partition is another job here and has kept its jobs: all children of the owner are asked.
+void Questions::has_ended(Number number, Pending& question, const Past& past) {
+    if (question.kind == nullptr) {
+        finish_ids(number);
+        return;
+    }
+    if (past.child.value == 0) {
+        ask_here(question, past.userid);
+        return;
+    }
+    check_asker(question, past.userid);
+    question.candidates = table_.trusted_children();
+    std::erase(question.candidates, past.child);
+    question.candidates.push_back(past.child);
+    if (question.kind->is_kept) {
+        ask_here(question, past.userid);
+    } else {
+        ask_next(number, question);
+    }
+}
+
+void Questions::not_known(Number number, const Pending& question) {
+    if (question.kind == nullptr) {
+        finish_ids(number);
+    } else {
+        throw Failure(ENOENT, "no job " + name_of(JobId{question.asked}) + " here");
     }
 }
 
@@ -259,10 +275,16 @@ void Questions::ask_next(Number number, Pending& question) {
             continue;
         }
         Json list = Json::array();
-        list.append(encode(Question{number, question.id, question.kind->topic, question.payload.share()}));
+        list.append(encode(question.stage == IdStage::foreign
+                               ? Question{number, question.id, whose_id_topic, Json::object()}
+                               : Question{number, question.id, question.kind->topic, question.payload.share()}));
         Json message = Json::object();
         message.set("questions", std::move(list));
         sessions_.send(question.child, message);
+        return;
+    }
+    if (question.stage == IdStage::foreign) {
+        not_known(number, question);
         return;
     }
     const bool has_ended = table_.active(question.id) == nullptr;
@@ -295,18 +317,26 @@ void Questions::answer(const flux_msg_t* msg) {
         finish(found->first, unanswered(found->second, EPROTO, reply.error().message));
         return;
     }
-    if (goes_on(found->second, reply->errnum)) {
-        ask_next(found->first, found->second);
-        return;
-    }
-    reply->hops.insert(reply->hops.begin(), hop_to(from, reply->id));
-    reply->id = found->second.id.value;
-    finish(found->first, std::move(reply).value());
+    step(found->first, [&, number = found->first](Pending& question) {
+        if (question.stage == IdStage::foreign) {
+            on_whose_id(number, question, *reply);
+            return;
+        }
+        if (goes_on(question, reply->errnum)) {
+            ask_next(number, question);
+            return;
+        }
+        reply->hops.insert(reply->hops.begin(), hop_to(from, reply->id));
+        reply->id = question.id.value;
+        finish(number, std::move(reply).value());
+    });
 }
 
 void Questions::finish(Number number, Reply reply) {
     const auto found = pending_.find(number);
-    if (found != pending_.end()) {
+    if (found != pending_.end() && found->second.kind == nullptr) {
+        finish_ids(number);
+    } else if (found != pending_.end()) {
         if (const auto only = found->second.only) {  // the answer was given to the owner
             hide_jobs(reply.answer.get(), [&](JobId id) { return is_of(id, *only); });
         }
@@ -367,43 +397,6 @@ Reply::Hop Questions::hop_to(JobId child, std::uint64_t id) const {
         }
     }
     return hop;
-}
-
-// ---- ids ----
-
-/// {asked, id, above?, child?, below?}
-Json Questions::ids_of(std::uint64_t asked, std::optional<std::uint32_t> only) const {
-    const JobId id = id_here(asked);
-    Json row = Json::object();
-    if (only && !is_of(id, *only)) {  // as one that is not known
-        return std::move(row.set("asked", asked).set("id", asked));
-    }
-    row.set("asked", asked).set("id", id.value);
-    if (const JobId above = link_.parent_of(LocalId{id.value}); above.value != 0) {
-        row.set("above", above.value);
-    }
-    const RouteJob* job = table_.active(id);
-    if (job != nullptr && job->given() != nullptr) {
-        row.set("child", job->given()->child.value).set("below", job->given()->local.value);
-    }
-    return row;
-}
-
-Json Questions::ids(const flux_msg_t* msg) {
-    json_t* list = nullptr;
-    flux::unpack(msg, "{s:o}", "ids", &list);
-    if (!json_is_array(list) || json_array_size(list) > ids_max) {
-        throw Failure(EINVAL, "ids must be an array of at most " + std::to_string(ids_max) + " job ids");
-    }
-    Json rows = Json::array();
-    std::size_t index = 0;
-    json_t* id = nullptr;
-    json_array_foreach(list, index, id) {
-        rows.append(ids_of(static_cast<std::uint64_t>(json_integer_value(id)), privacy_.only(msg)));
-    }
-    Json answer = Json::object();
-    answer.set("jobs", std::move(rows));
-    return answer;
 }
 
 }  // namespace weir::route

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: questions about jobs (ask), and which instance answers them: this one, or the child that has the job. The asker
-// is checked here, where the job has its user. Also which ids a job has (ids). Source: payloads in README.md.
+// is checked here, where the job has its user. Also which ids a job has (ids). An id that this instance does not know
+// may be that of a job in a partition of a partition: the children are asked. Source: payloads in README.md.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -40,14 +41,22 @@ class Questions {
     flux_t* flux() const { return h_; }
 
   private:
+    /// Which id `id` is.
+    enum class IdStage : std::uint8_t {
+        own,      ///< one of this instance, by what it knows itself
+        foreign,  ///< not one of this instance: the children are asked whose it is
+        found,    ///< the one of this instance that a child named
+    };
     struct Pending {
         flux::MessageRef request;
         std::uint32_t userid = 0;
         bool is_owner = false;
-        std::optional<std::uint32_t> only;  ///< the user of whose jobs alone the answer may tell
-        const QuestionKind* kind = nullptr;
+        std::optional<std::uint32_t> only;   ///< the user of whose jobs alone the answer may tell
+        const QuestionKind* kind = nullptr;  ///< null: which ids the job has
         Json payload;
-        JobId id;  ///< of the job, in this instance
+        std::uint64_t asked = 0;  ///< the id in the request
+        JobId id;
+        IdStage stage = IdStage::own;
         int ticks_left = 0;
         std::vector<JobId> candidates;  ///< children still to be asked, the next one last
         JobId child;                    ///< the one that was asked; 0: none
@@ -55,20 +64,29 @@ class Questions {
         flux::Future future;            ///< a request to this instance
     };
     using Number = std::uint64_t;
+    struct Past;
 
     void ask(const flux_msg_t* msg);
     void answer(const flux_msg_t* msg);
-    Json ids(const flux_msg_t* msg);
+    void ids(const flux_msg_t* msg);
     void tick();
     void arm();
-    JobId id_here(std::uint64_t id) const;
-    Json ids_of(std::uint64_t asked, std::optional<std::uint32_t> only) const;
+    Pending begin(const flux_msg_t* msg, std::uint64_t id) const;
+    void keep(Pending question, void (Questions::*first)(Number, Pending&));
+    void step(Number number, const std::function<void(Pending&)>& next);
+    std::optional<JobId> known_id(std::uint64_t id) const;
+    Json ids_of(std::uint64_t asked, JobId id, std::optional<std::uint32_t> only) const;
     void check_asker(const Pending& question, std::uint32_t userid_of_job) const;
     bool is_of(JobId id, std::uint32_t userid) const;
     void check_room(std::uint32_t userid, bool is_owner) const;
     void place(Number number, Pending& question);
-    void look_up(Pending& question);
+    void look_up(Number number, Pending& question);
     void on_looked_up(flux_future_t* f);
+    void has_ended(Number number, Pending& question, const Past& past);
+    void ask_whose_id(Number number, Pending& question);
+    void on_whose_id(Number number, Pending& question, const Reply& reply);
+    void not_known(Number number, const Pending& question);
+    void finish_ids(Number number);
     void ask_here(Pending& question, std::uint32_t userid_of_job);
     void on_answered_here(flux_future_t* f);
     bool goes_on(const Pending& question, int errnum) const;
