@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "libfairshare/base/check.hpp"
 #include "libsched/sim/journal.hpp"
@@ -25,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         weir::Instant last = weir::Instant::min();
         for (const weir::SimJob& job : journal->jobs) {
-            WEIR_CHECK(job.submit >= last && job.cores > 0 && job.run >= weir::Duration::zero());
-            WEIR_CHECK(job.limit >= job.run && job.group <= journal->accounts.size());
+            WEIR_CHECK(weir::replayable(job, last, std::numeric_limits<std::uint32_t>::max()));
+            WEIR_CHECK(job.group <= journal->accounts.size());
             last = job.submit;
         }
     }
