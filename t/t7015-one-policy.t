@@ -164,6 +164,8 @@ test_expect_success 'a live limit over two partitions holds what waits in them: 
 	weir share set physics running_jobs_max=1 && with_nobody held2 held3 held4 &&
 	echo go >b4.gate && echo go >b5.gate && each start held1 && each clean b4 b5 &&
 	call job-route.tree | jq -e "[.children[].jobs | .pending + .running] | add == 1" &&
+	shown=$(weir prio list --json | jq ".jobs[] | select(.id == $(cat held2.id)) | .priority") && test $shown -gt 0 &&
+	weir jobs --json | jq -e ".jobs[] | select(.id == $(cat held2.id)) | .priority == $shown" &&
 	weir why $(cat held2.id) | tee why && grep "physics runs at most 1 job; 1 runs" why && test "$(cat ran)" = held1
 '
 test_expect_success 'the next one starts when that one ends, and no other' '

@@ -118,7 +118,12 @@ test_expect_success 'the id at the parent is understood by the partition' '
 		test "$(grep -c "estimated start" $place.out)" = 1 || return 1
 	done &&
 	child=$(test "$(place_of $runs1)" = $one && echo one || echo two) &&
-	at $child output $runs1 | grep "of nobody" && at $child prio explain $waits1 | grep "priority"
+	at $child output $runs1 | grep "of nobody"
+'
+test_expect_success 'weir prio explain at the partition shows the terms of the parent, which decides' '
+	at $child prio explain $waits1 >out && cat out && grep "^fairshare" out && grep "^wait " out &&
+	grep "waits in the partition as .*; the parent instance decides its priority" out && test_must_fail grep -i expedited out &&
+	at $child prio explain $waits1 --json | jq -e ".id == $waits1 and .here == $(local_of $waits1)"
 '
 test_expect_success 'FLUX_JOB_ID of a job is an id for weir at the parent: why, output, explain' '
 	in_job=$(at top output $runs1 | cut -d" " -f1) && test -n "$in_job" &&

@@ -16,10 +16,12 @@
 namespace weir::cmd {
 namespace {
 
-/// In the job's own queue.
+/// In the job's own queue. The job-manager has 0 as the priority of a job that a limit holds back, and places in place
+/// of the priorities of the first jobs (`push = "head"`).
 struct Place {
     std::int64_t rank = 0;
     std::int64_t of = 0;
+    std::int64_t priority = 0;
 };
 using Ranks = std::map<std::uint64_t, Place>;
 
@@ -100,7 +102,7 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
         entry.set("nodes", job.nodes);
     }
     if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
-        entry.set("rank", rank->second.rank).set("of", rank->second.of);
+        entry.set("rank", rank->second.rank).set("of", rank->second.of).set("priority", rank->second.priority);
     }
     const std::pair<const char*, double> times[] = {
         {"t_run", job.run}, {"t_cleanup", job.cleanup}, {"t_inactive", job.inactive}, {"duration", job.duration}};
@@ -135,7 +137,7 @@ Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
     if (auto answer = client.call("job-priority.places", request)) {
         for (const json_t* place : items_at(answer->get(), "places")) {
             const auto number = [place](std::size_t i) { return json_integer_value(json_array_get(place, i)); };
-            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2)};
+            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2), number(3)};
         }
     }
     return ranks;
@@ -169,7 +171,9 @@ Table empty_table() {
 }
 
 std::vector<std::string> row_of(const Job& job, const Users& users, const Beside& beside, double now, Glyphs glyphs) {
-    const bool shows_priority = (job.state & FLUX_JOB_STATE_PENDING) != 0 && job.priority >= 0;
+    const auto place = beside.ranks.find(job.id);
+    const std::int64_t priority = place != beside.ranks.end() ? place->second.priority : job.priority;
+    const bool shows_priority = (job.state & FLUX_JOB_STATE_PENDING) != 0 && priority >= 0;
     return {job_name(job.id, glyphs.unicode),
             users.name(job.userid),
             job.account,
@@ -177,7 +181,7 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Beside
             printable(job.name),
             state_text(job),
             size_text(job),
-            shows_priority ? std::to_string(job.priority) : "",
+            shows_priority ? std::to_string(priority) : "",
             time_text(job, now),
             info_text(job, beside)};
 }

@@ -119,4 +119,14 @@ Result<Origin> origin_of(Client& client, std::uint64_t id) {
     return origin;
 }
 
+std::optional<Origin> origin_above(Client& client, std::uint64_t id) {
+    const auto ids = ids_of(client, {id});
+    const auto known = ids.find(id);
+    if (known == ids.end() || known->second.id != id || known->second.above == 0) {
+        return std::nullopt;
+    }
+    auto parent = open_parent(client);
+    return parent ? std::optional(Origin{std::move(*parent), known->second.above}) : std::nullopt;
+}
+
 }  // namespace weir::cmd

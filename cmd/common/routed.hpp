@@ -52,5 +52,8 @@ struct Origin {
 };
 /// `id` as id_here() takes it. Errors: of opening the parent, where the job is one of it.
 Result<Origin> origin_of(Client& client, std::uint64_t id);
+/// The parent, and the id there, of a job that has this id here; nothing for a job that was submitted here, and where
+/// the parent cannot be opened.
+std::optional<Origin> origin_above(Client& client, std::uint64_t id);
 
 }  // namespace weir::cmd

@@ -6,6 +6,7 @@
 
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/wait_reason.hpp"
@@ -46,6 +47,20 @@ std::string terms_text(const json_t* answer, const Screen& screen) {
     return table.text(screen);
 }
 
+/// What the parent says of a job that it gave its priority; nothing where the parent cannot be asked.
+std::optional<Json> explained_above(Client& client, std::uint64_t id) {
+    auto above = origin_above(client, id);
+    if (!above) {
+        return std::nullopt;
+    }
+    auto answer = explained_job(*above->instance, above->id);
+    if (!answer) {
+        return std::nullopt;
+    }
+    answer->set("here", id);
+    return std::move(*answer);
+}
+
 }  // namespace
 
 std::string priority_text(const json_t* answer, const Screen& screen) {
@@ -60,7 +75,11 @@ std::string priority_text(const json_t* answer, const Screen& screen) {
     }
     text += "\n";
     const std::string bypass = text_at(answer, "bypass");
-    if (!bypass.empty()) {
+    if (has_number(answer, "here")) {
+        text += "It waits in the partition as " + job_name(id_at(answer, "here"), screen.glyphs.unicode) +
+                "; the parent instance decides its priority.\n";
+    }
+    if (bypass == "held" || bypass == "expedited") {
         text += "It is " + bypass + ": the sum below has no effect.\n";
     }
     text += items_at(answer, "terms").empty() ? "" : "\n" + terms_text(answer, screen);
@@ -101,6 +120,11 @@ Result<Json> explained_job(Client& client, std::uint64_t id) {
     }
     if (!answer) {
         return answer.error();
+    }
+    if (text_at(answer->get(), "bypass") == "given") {
+        if (auto decided = explained_above(client, id)) {
+            return std::move(*decided);
+        }
     }
     if (const auto job = find_job(client, id)) {
         Json reason = wait_reason(*job, ask_wait_facts(client, *job));

@@ -11,7 +11,8 @@
 
 namespace weir::cmd {
 
-/// job-priority.explain's answer, and in `scheduler` why the job waits. Errors: ENOENT for a job that is not pending.
+/// job-priority.explain's answer, and in `scheduler` why the job waits. Of a job that the parent gave its priority this
+/// is the parent's answer, where it can be asked; `here` is then `id`. Errors: ENOENT for a job that is not pending.
 Result<Json> explained_job(Client& client, std::uint64_t id);
 /// Its terms, the jobs ahead of it, sentences.
 std::string priority_text(const json_t* answer, const Screen& screen);

@@ -206,6 +206,8 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
                          "its urgency is raised."));
     } else if (job.is_expedited()) {
         words.append(Json::string("The job is expedited (urgency 31): it is ahead of every job that is not."));
+    } else if (parts.bypass == Bypass::given) {
+        words.append(Json::string("The parent instance gives it its priority, by the shares and the usage there."));
     }
     if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));
@@ -213,6 +215,9 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
     const std::string where = job.request->queue.empty() ? "" : " in the queue " + job.request->queue;
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs" + where + ", with priority " + std::to_string(parts.priority) + "."));
+    if (parts.bypass == Bypass::given) {
+        return words;
+    }
     const ShareTree& tree = service.accounting().tree();
     const auto payer = service.payers().would_pay(tree, job);
     words.append(Json::string(payer ? "It uses the share of " + share_of(tree, *payer) + "."
@@ -225,6 +230,20 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
         words.append(Json::string(sentence));
     }
     return words;
+}
+
+Json bypass_name(Bypass bypass) {
+    switch (bypass) {
+        case Bypass::none:
+            return Json::own(json_null());
+        case Bypass::held:
+            return Json::string("held");
+        case Bypass::expedited:
+            return Json::string("expedited");
+        case Bypass::given:
+            return Json::string("given");
+    }
+    return Json::own(json_null());
 }
 
 Json not_pending_view(const PriorityService& service, const BookJob& job) {
@@ -365,8 +384,9 @@ Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>
     Json places = Json::array();
     for (const Placed& one : placed_jobs(part.service(), now)) {
         if (ids.count(one.job->id) != 0 && part.has(*one.job)) {
-            places.append(Json::own(json_pack("[I,I,I]", static_cast<json_int_t>(one.job->id),
-                                              static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of))));
+            places.append(Json::own(json_pack("[I,I,I,I]", static_cast<json_int_t>(one.job->id),
+                                              static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of),
+                                              static_cast<json_int_t>(one.at.priority))));
         }
     }
     Json view = Json::object();
@@ -404,14 +424,15 @@ Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
     view.set("push", push_name(service.settings().push));
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
-    view.set("bypass", parts.bypass == Bypass::none   ? Json::own(json_null())
-                       : parts.bypass == Bypass::held ? Json::string("held")
-                                                      : Json::string("expedited"));
+    const bool is_given = parts.bypass == Bypass::given;
+    view.set("bypass", bypass_name(parts.bypass));
     if (const std::string limit = held_back_by(service, id); !limit.empty()) {
         view.set("limit", limit);
     }
     view.set("resources", resources_view(parts));
-    view.set("terms", service.ranking().order().is_sum() ? terms_view(parts) : order_terms_view(order));
+    view.set("terms", is_given                             ? Json::array()
+                      : service.ranking().order().is_sum() ? terms_view(parts)
+                                                           : order_terms_view(order));
     view.set("ahead", ahead_view(part, id, place, now));
     Json words = words_view(service, *job, terms, now);
     const bool is_order = service.settings().push == config::PushRule::order;
