@@ -104,7 +104,8 @@ test_expect_success GUEST 'another user may look, but changes neither jobs nor s
 	test_expect_code 4 as_guest nice $(cat carol) 5 2>err && grep "your own jobs only" err &&
 	test_expect_code 4 as_guest nice $(cat carol) -5 2>err && grep "owner" err &&
 	test_expect_code 4 as_guest cancel $(cat carol) 2>err && grep "your own jobs only" err &&
-	test_expect_code 4 as_guest share set chem 1 2>err && test_expect_code 4 as_guest submit true 2>err
+	test_expect_code 4 as_guest share set chem 1 2>err && cat err && grep "only the owner of the instance" err &&
+	test_expect_code 4 as_guest submit true 2>err && cat err && grep "flux submit" err && grep "weir submit --user" err
 '
 test_expect_success 'usage is charged to who ran' '
 	FLUX_URI=local://$(pwd)/run/local-0 wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"physics/@alice\" and .running_cores == 6)" &&

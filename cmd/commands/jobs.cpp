@@ -21,7 +21,7 @@ namespace {
 struct Place {
     std::int64_t rank = 0;
     std::int64_t of = 0;
-    std::int64_t priority = 0;
+    std::int64_t priority = -1;  ///< -1: not told
 };
 using Ranks = std::map<std::uint64_t, Place>;
 
@@ -54,6 +54,11 @@ std::string elsewhere_text(const Job& job, const Beside& beside) {
     }
     const std::string above = ids->second.above != 0 ? job_name(ids->second.above) + " at the parent" : "";
     return text + (text.empty() || above.empty() ? "" : ", ") + above;
+}
+
+std::int64_t priority_of(const Job& job, const Ranks& ranks) {
+    const auto place = ranks.find(job.id);
+    return place != ranks.end() && place->second.priority >= 0 ? place->second.priority : job.priority;
 }
 
 std::string state_info_text(const Job& job, const Ranks& ranks) {
@@ -102,7 +107,8 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
         entry.set("nodes", job.nodes);
     }
     if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
-        entry.set("rank", rank->second.rank).set("of", rank->second.of).set("priority", rank->second.priority);
+        entry.set("rank", rank->second.rank).set("of", rank->second.of);
+        entry.set("priority", priority_of(job, ranks));
     }
     const std::pair<const char*, double> times[] = {
         {"t_run", job.run}, {"t_cleanup", job.cleanup}, {"t_inactive", job.inactive}, {"duration", job.duration}};
@@ -137,7 +143,8 @@ Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
     if (auto answer = client.call("job-priority.places", request)) {
         for (const json_t* place : items_at(answer->get(), "places")) {
             const auto number = [place](std::size_t i) { return json_integer_value(json_array_get(place, i)); };
-            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2), number(3)};
+            const bool has_priority = json_array_size(place) > 3;  // not from an older module
+            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2), has_priority ? number(3) : -1};
         }
     }
     return ranks;
@@ -171,8 +178,7 @@ Table empty_table() {
 }
 
 std::vector<std::string> row_of(const Job& job, const Users& users, const Beside& beside, double now, Glyphs glyphs) {
-    const auto place = beside.ranks.find(job.id);
-    const std::int64_t priority = place != beside.ranks.end() ? place->second.priority : job.priority;
+    const std::int64_t priority = priority_of(job, beside.ranks);
     const bool shows_priority = (job.state & FLUX_JOB_STATE_PENDING) != 0 && priority >= 0;
     return {job_name(job.id, glyphs.unicode),
             users.name(job.userid),

@@ -160,6 +160,15 @@ Error Client::failure(const std::string& topic, int errnum, const std::string& t
         return Error{std::errc::connection_reset,
                      "the instance at " + uri_ + " went away while answering " + topic + "."};
     }
+    if (errnum == EPERM && text.find("requires owner credentials") != std::string::npos) {
+        return Error{std::errc::operation_not_permitted, "only the owner of the instance at " + uri_ + " may do this."};
+    }
+    if (errnum == EPERM && text.find("sign-type=none") != std::string::npos) {
+        return Error{std::errc::operation_not_permitted,
+                     "the instance at " + uri_ + " takes unsigned jobs, as weir sends them, from its owner alone.\n" +
+                         "Where Flux signs jobs:  flux submit\n" +
+                         "Or ask the owner to submit for you:  weir submit --user NAME COMMAND"};
+    }
     return Error{static_cast<std::errc>(errnum), text};
 }
 
