@@ -32,6 +32,8 @@ run debug echo debug is new
 flux weir partition remove debug
 flux weir partition resize batch --cores 2
 run batch -n2 echo batch has two cores
+id=$(flux submit --queue=batch --output='named-{{id}}-{{id.dec}}' --wait echo named by the parent)
+cat "named-$id-$(flux job id --to=dec $id)"
 flux weir partition resize batch --cores 1
 flux weir partition add more --queue debug --cores 1
 run debug echo more is there
@@ -41,7 +43,7 @@ EOF
 test_expect_success 'one that is ended is started again; drain, resume, restart, remove, resize and add do what they say' '
 	inside second.sh >second.out 2>&1; code=$?; cat second.out && test $code = 0 &&
 	grep "^batch is back" second.out && grep "^drained no more" second.out && grep "^debug is new" second.out &&
-	test $(grep -c "^batch has two cores" second.out) = 2 && grep "^more is there" second.out && grep "^more  *debug  *1 " second.out &&
+	test $(grep -c "^batch has two cores" second.out) = 2 && grep "^named by the parent" second.out && grep "^more is there" second.out && grep "^more  *debug  *1 " second.out &&
 	grep "The partition batch ended (test: by the test); it starts again now" second.out
 '
 test_done

@@ -72,6 +72,11 @@ test_expect_success 'nice and cancel, from below and from above' '
 test_expect_success 'the output of an ended job, by the id that it had in the third instance' '
 	at "$top" cancel $in_job && FLUX_URI=$top timeout 60 python3 "$WIRE" wait-event $runs clean && at "$top" output $in_job | grep "$in_job"
 '
+test_expect_success 'a file for the output that is named by the job has the id that people know' '
+	named=$(at "$top" submit -q batch --setattr=shell.options.output.stdout.path="$PWD/out-{{id}}" echo found | sed "s/^ƒ/f/") &&
+	FLUX_URI=$top timeout 60 python3 "$WIRE" wait-event $(at "$top" jobs -a --json | jq ".jobs | max_by(.t_submit).id") clean &&
+	ls out-* && grep found "out-$named"
+'
 test_expect_success 'an id that nobody gave is refused everywhere' '
 	for place in "$top" "$middle" "$low"; do
 		for command in why cancel; do

@@ -14,6 +14,7 @@
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/answers.hpp"
 #include "modules/job-route/child_link.hpp"
+#include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/messages_json.hpp"
 
 namespace weir::route {
@@ -65,6 +66,7 @@ class ChildRole {
     void arm_heart();
     void beat();
     void on_beat(flux_future_t* f);
+    IdNames id_names(JobId id) const;
     void submit(const Order& order);
     void on_submitted(flux_future_t* f);
     void steer(const LocalOp& op);

@@ -26,7 +26,35 @@ json_t* system_of(const Json& jobspec) {
     return json_object_get(json_object_get(jobspec.get(), "attributes"), "system");
 }
 
+std::string filled_in(std::string text, const IdNames& names) {
+    for (const auto& [name, value] : names) {
+        const std::string mark = "{{" + name + "}}";
+        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
+            text.replace(at, mark.size(), value);
+        }
+    }
+    return text;
+}
+
 }  // namespace
+
+Result<std::string> with_output_names(const std::string& jobspec, const IdNames& names) {
+    if (jobspec.find("{{") == std::string::npos) {
+        return jobspec;
+    }
+    auto parsed = parse_jobspec(jobspec);
+    if (!parsed) {
+        return parsed.error();
+    }
+    const json_t* options = json_object_get(json_object_get(system_of(*parsed), "shell"), "options");
+    for (const char* stream : {"stdout", "stderr"}) {
+        json_t* file = json_object_get(json_object_get(options, "output"), stream);
+        if (const char* path = json_string_value(json_object_get(file, "path"))) {
+            json_object_set_new(file, "path", json_string(filled_in(path, names).c_str()));
+        }
+    }
+    return parsed->dump();
+}
 
 bool has_environment(const std::string& jobspec) {
     FlatJson reader;

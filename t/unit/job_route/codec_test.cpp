@@ -242,6 +242,26 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     CHECK_FALSE(localize(submit, {}));
 }
 
+TEST_CASE("jobspec: files of the output are named by the parent's id") {
+    const IdNames names{{"id", "f3"}, {"id.dec", "77"}};
+    const auto of_path = [&](const std::string& path) {
+        return R"({"attributes":{"system":{"shell":{"options":{"output":{"stdout":{"type":"file","path":")" + path +
+               R"("},"stderr":{"path":")" + path + R"("}}}},"cwd":"/{{id}}"}}})";
+    };
+    const auto named = with_output_names(of_path("flux-{{id}}-{{id.dec}}-{{id}}-{{node.id}}-{{id.hex}}.out"), names);
+    // The command and the folder are the partition's.
+    const std::string other = of_path("flux-f3-77-f3-{{node.id}}-{{id.hex}}.out");
+    REQUIRE(named);
+    CHECK(*named == other);
+    CHECK(*with_output_names(other, names) == other);
+    for (const char* odd : {R"({"attributes":{"system":{"a":"{{id}}"}}})",
+                            R"({"attributes":{"system":{"shell":{"options":{"output":{"stdout":7}}},"a":"{{id}}"}}})",
+                            R"({"attributes":{"system":{"shell":{"options":{"output":"{{id}}"}}}}})"}) {
+        CHECK(*with_output_names(odd, names) == odd);
+    }
+    CHECK_FALSE(with_output_names("{{", names));
+}
+
 TEST_CASE("jobspec: of a job from above its queue there is read, and the name of its output") {
     const JobFacts facts =
         facts_of(R"({"attributes":{"system":{"weir":{"jobid":4,"queue":"top","output":"/state/output/f3"}}}})");
