@@ -96,7 +96,9 @@ test_expect_success 'remove: a running job ends first; with --kill it does not' 
 	weir partition remove more && test_must_fail weir partition remove more 2>err && grep "more is ending already; --kill ends its jobs too" err &&
 	weir partition remove more --kill && wait_event $k3 clean &&
 	wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
-	weir partition resume debug && gated k2 -q batch && wait_event $k2 start && weir partition remove wide --kill &&
+	weir partition resume debug && gated k2 -q batch && wait_event $k2 start && k4=$(weir submit --json -q batch -c4 true | jq .id) &&
+	wait_event $k4 priority && weir partition remove wide --kill 2>err && cat err &&
+	grep "warning: 1 job waits for the queue batch, which no partition has any more, and stays" err && weir cancel $k4 && wait_event $k4 clean &&
 	wait_event $k2 clean && wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\"]" >/dev/null
 '
 test_expect_success 'a job of its queue waits, and weir why says for what' '

@@ -9,6 +9,7 @@
 #include "cmd/common/instance_clock.hpp"
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
 
@@ -127,13 +128,17 @@ Exit run_partition_list(Context& context) {
 
 Exit ask_for(Context& context, Json request, const std::string& done) {
     return with_instance(context, [&](Client& client) {
-        if (const auto answer = client.call("job-route.partition-change", request); !answer) {
+        const auto answer = client.call("job-route.partition-change", request);
+        if (!answer) {
             return context.fail(answer.error());
         }
         if (context.json) {
             context.print(json_text("weir.partition/1", request));
         } else {
             context.note(done);
+        }
+        for (const json_t* warning : items_at(answer->get(), "warnings")) {
+            context.note("warning: " + std::string(json_is_string(warning) ? json_string_value(warning) : ""));
         }
         return Exit::ok;
     });

@@ -170,7 +170,9 @@ void PartitionKeeper::look() {
     if (!is_ready_) {
         return;
     }
-    const bool is_news = routes_.set_partitions(kept());
+    std::vector<KeptPartition> partitions = kept();
+    warn_of_jobs_left(partitions);
+    const bool is_news = routes_.set_partitions(std::move(partitions));
     table_.look({monotonic_now(),
                  [this](JobId job) {
                      const auto child = routes_.child_without_counts(job);
@@ -181,6 +183,24 @@ void PartitionKeeper::look() {
     arm();
     if (is_news) {
         changed_();
+    }
+}
+
+/// No partition has a queue any more, and jobs wait for it. `weir reload` shows what is logged as a warning meanwhile.
+void PartitionKeeper::warn_of_jobs_left(const std::vector<KeptPartition>& partitions) {
+    std::set<std::string> queues;
+    for (const KeptPartition& partition : partitions) {
+        queues.insert(partition.queues.begin(), partition.queues.end());
+    }
+    warnings_.clear();
+    for (const std::string& queue : std::exchange(queues_kept_, std::move(queues))) {
+        const std::int64_t left = queues_kept_.count(queue) == 0 ? routes_.waiting_for(queue) : 0;
+        if (left > 0) {
+            warnings_.push_back((left == 1 ? "1 job waits" : std::to_string(left) + " jobs wait") + " for the queue " +
+                                queue + ", which no partition has any more, and " + (left == 1 ? "stays" : "stay") +
+                                " until one has it or somebody cancels. See: weir jobs -q " + queue);
+            flux::log(h_, LOG_WARNING, warnings_.back());
+        }
     }
 }
 

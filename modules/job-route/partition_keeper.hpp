@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,13 +84,14 @@ class PartitionKeeper {
     Json added(const Json& request, const std::string& name) const;
     Json resized(const Json& request, const std::string& name) const;
     Change change_of(const Json& request) const;
-    void apply(const Json& request, const Change& change);
+    Json apply(const Json& request, const Change& change);
     void ask_fit(const flux_msg_t* msg, const Json& request);
     void ask_scheduler(const PartitionSpec& spec, Fit fit);
     void on_fit(flux_future_t* f);
     void end_reload(Reload& reload);
 
     std::vector<KeptPartition> kept() const;
+    void warn_of_jobs_left(const std::vector<KeptPartition>& partitions);
     void tell_plugin();
     void on_told(flux_future_t* f);
     void perform();
@@ -113,11 +115,13 @@ class PartitionKeeper {
     LaunchPlace place_;
     std::string changes_file_;  ///< empty: they are kept in memory alone
     PartitionChanges changes_;
-    Json configured_;  ///< [[partition]]
-    Json in_force_;    ///< with the changes
-    Json queues_;      ///< [queues]
-    Json route_;       ///< [weir.route]
-    Json users_;       ///< [weir.users]
+    Json configured_;                    ///< [[partition]]
+    Json in_force_;                      ///< with the changes
+    std::set<std::string> queues_kept_;  ///< of the partitions, when they were looked at last
+    std::vector<std::string> warnings_;  ///< of that look
+    Json queues_;                        ///< [queues]
+    Json route_;                         ///< [weir.route]
+    Json users_;                         ///< [weir.users]
     PartitionTable table_;
     bool is_ready_ = false;
     std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions

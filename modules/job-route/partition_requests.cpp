@@ -362,8 +362,7 @@ void PartitionKeeper::on_fit(flux_future_t* f) {
         if (is_impossible) {
             throw Failure(refused.errnum, refusal);
         }
-        apply(fit.request, change_of(fit.request));
-        flux::respond(h_, fit.msg.get(), {});
+        flux::respond(h_, fit.msg.get(), apply(fit.request, change_of(fit.request)));
     });
     if (caught.errnum != 0) {
         flux::respond_error(h_, fit.msg.get(), caught.errnum, caught.message);
@@ -383,8 +382,7 @@ void PartitionKeeper::change(const flux_msg_t* msg) {
         ask_fit(msg, request);
         return;
     }
-    apply(request, change_of(request));
-    flux::respond(h_, msg, {});
+    flux::respond(h_, msg, apply(request, change_of(request)));
 }
 
 PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
@@ -401,10 +399,12 @@ PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
     return change;
 }
 
-void PartitionKeeper::apply(const Json& request, const Change& change) {
+/// \return {warnings: [s]}
+Json PartitionKeeper::apply(const Json& request, const Change& change) {
     const auto& [op, name, table] = change;
     const bool is_killed = request.boolean_at("kill").value_or(false);
     if (op == "close") {
+        queues_kept_.clear();  // the next start has them again
         table_.close();
     } else if (table) {
         set_table(name, table.share());
@@ -426,10 +426,17 @@ void PartitionKeeper::apply(const Json& request, const Change& change) {
         throw Failure(EPROTO, "unknown op " + op);
     }
     look();
+    Json warnings = Json::array();
+    for (const std::string& warning : warnings_) {
+        warnings.append(warning);
+    }
     if (is_killed) {
         (void)table_.kill_old(name);
     }
     perform();
+    Json answer = Json::object();
+    answer.set("warnings", std::move(warnings));
+    return answer;
 }
 
 }  // namespace weir::route

@@ -432,4 +432,12 @@ std::int64_t RouteTable::waiting() const {
     });
 }
 
+std::int64_t RouteTable::waiting_for(const std::string& queue) const {
+    return std::count_if(jobs_.begin(), jobs_.end(), [&queue](const Entry& entry) {
+        const Job& job = entry.second;
+        return job.routed() != nullptr && job.facts.queue == queue && !has_alloc(job.progress) &&
+               !is_ending(job.progress);
+    });
+}
+
 }  // namespace weir::route

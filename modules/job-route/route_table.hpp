@@ -166,6 +166,8 @@ class RouteTable {
     std::string R_of(JobId id) const;
     std::size_t job_count() const { return jobs_.size(); }
     std::int64_t waiting() const;
+    /// Routed jobs of the queue that have not got their cores. O(jobs).
+    std::int64_t waiting_for(const std::string& queue) const;
     /// Active jobs that did not come from the instance above, here and in the children; these themselves do not count.
     /// O(children).
     std::int64_t own_jobs() const;
