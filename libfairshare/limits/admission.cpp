@@ -25,6 +25,28 @@ void erase_from(Map& sets, const typename Map::key_type& key, Admission::Id id) 
     }
 }
 
+/// The first instant after `now` at which the node's usage is below `most` core-seconds, to the microsecond. At
+/// constant rates usage only falls or only rises, so a bisection finds it. Nothing: it stays there for 64 half-lives.
+std::optional<Instant> first_below(const UsageLedger& ledger, NodeId node, std::uint64_t most, Instant now) {
+    const auto is_below = [&](Duration after) {
+        return ledger.usage(node, now + after) < CoreMicros{most} * micros_a_second;
+    };
+    const Duration last = std::min(64 * ledger.half_life(), Instant::max() - now);
+    Duration high = std::chrono::seconds{1};
+    while (high <= last && !is_below(high)) {
+        high *= 2;
+    }
+    if (high > last) {
+        return std::nullopt;
+    }
+    Duration low{};  // not below, or now
+    while (high - low > Duration{1}) {
+        const Duration middle = low + (high - low) / 2;
+        (is_below(middle) ? high : low) = middle;
+    }
+    return now + high;
+}
+
 }  // namespace
 
 void Admission::count(const ShareTree& tree, const Job& job, bool more) {
@@ -222,6 +244,27 @@ void Admission::take_due_of_usage(const Scene& scene, std::set<Id>& due) {
             due.insert(id);
         }
     }
+}
+
+std::optional<Instant> Admission::usage_allows(const ShareTree& tree, const UsageLedger& ledger, Instant now,
+                                               std::optional<Instant> reset) const {
+    std::optional<Instant> first;
+    for (const auto& [cause, waiters] : by_usage_) {
+        const auto limit = tree.limit(cause.node, cause.kind);
+        const std::uint64_t most = !limit ? 0 : cause.is_soft && limit->soft ? *limit->soft : limit->hard;
+        const bool is_part = cause.kind == LimitKind::usage_part;  // decay does not change parts
+        if ((cause.kind != LimitKind::usage && !is_part) || most == 0) {
+            continue;  // charges do not decrease, and nothing is below 0
+        }
+        auto allows = is_part ? std::nullopt : first_below(ledger, cause.node, most, now);
+        if (reset && *reset > now && (!allows || *reset < *allows)) {
+            allows = reset;
+        }
+        if (allows && (!first || *allows < *first)) {
+            first = allows;
+        }
+    }
+    return first;
 }
 
 std::set<Admission::Id> Admission::alone() const {

@@ -44,6 +44,10 @@ class Admission {
     /// It looks only at jobs that are new or changed, and at those whose limit allows more again: O(k x (depth + log
     /// jobs)) for k of them, and one look for each limit of usage that holds a job back.
     std::vector<Id> admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const PriorityOf& priority_of);
+    /// When a limit of usage that holds jobs back allows one again if nothing happens but decay, and a reset at
+    /// `reset`; nothing: never. Usage is read some 60 times for each such limit.
+    std::optional<Instant> usage_allows(const ShareTree& tree, const UsageLedger& ledger, Instant now,
+                                        std::optional<Instant> reset) const;
     /// Jobs whose is_held_back() may differ from that at the admit() before the last. In no order; an id may occur
     /// twice.
     const std::vector<Id>& changed() const { return changed_; }

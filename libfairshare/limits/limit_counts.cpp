@@ -7,7 +7,6 @@
 namespace weir {
 namespace {
 
-constexpr CoreMicros micros_a_second = 1'000'000;
 constexpr CoreMicros millionths = 1'000'000;
 
 /// The first hit that check(node, limit) finds from the payer up.

@@ -35,6 +35,8 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree);
 /// Soft limits apply while other jobs wait, hard limits always.
 enum class LimitRule : std::uint8_t { soft, hard };
 
+inline constexpr CoreMicros micros_a_second = 1'000'000;  ///< of a core: limits of usage are in core-seconds
+
 /// What limits of usage look at.
 struct UsageThen {
     const ShareTree& tree;

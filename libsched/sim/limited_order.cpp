@@ -60,7 +60,9 @@ void LimitedOrder::prioritize(Instant now, std::vector<std::pair<JobId, std::uin
     const auto priority_of = [this](Admission::Id number) -> std::uint64_t {
         return entries_[number & ((1U << id_bits) - 1)].priority;
     };
-    const auto admitted = admission_.admit(tree(), *usage_.ledger(now), now, priority_of);
+    const UsageLedger& ledger = *usage_.ledger(now);
+    const auto admitted = admission_.admit(tree(), ledger, now, priority_of);
+    lets_go_ = admission_.usage_allows(tree(), ledger, now, usage_.resets_next()).value_or(never);
     for (const JobId id : fresh_) {
         changed.emplace_back(id, priority_held);
     }

@@ -24,7 +24,12 @@ class LimitedOrder final : public QueueOrder {
     void ended(const SimJob& job, JobId id, Instant now) override;
     /// As `inner`, and O(waiting log waiting) if anything happened since, or usage may have decayed below a limit.
     void prioritize(Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed) override;
-    Instant wakes() const override { return inner_ ? inner_->wakes() : never; }
+    /// Where `inner` has passes at intervals, jobs are admitted at these; else as soon as usage allows.
+    Instant wakes() const override {
+        const Instant inner = inner_ ? inner_->wakes() : never;
+        return inner != never ? inner : lets_go_;
+    }
+    Instant lets_go() const override { return lets_go_; }
 
     /// The counts of the tree's nodes. An admitted job counts as running.
     const LimitCounts& counts() const { return admission_.counts(); }
@@ -46,6 +51,7 @@ class LimitedOrder final : public QueueOrder {
     Admission admission_;
     std::vector<Entry> entries_;  ///< by id
     std::uint64_t submitted_ = 0;
+    Instant lets_go_ = never;
     std::vector<JobId> fresh_;  ///< without a yielded priority yet
     std::vector<std::pair<JobId, std::uint32_t>> by_inner_;
 };

@@ -26,6 +26,9 @@ class QueueOrder {
     /// When a pass is needed without an event (for priorities that grow with time); `never`: only at events. An instant
     /// in the past means none. Called while jobs wait and an end or a submission is still to come.
     virtual Instant wakes() const { return never; }
+    /// When a job that is held back may be let go without an event; `never`: only at one. A replay goes on until then,
+    /// also if nothing else is to come. As of the last prioritize().
+    virtual Instant lets_go() const { return never; }
 
     // The next two functions say which passes a replay may leave out while no pending job could start in any order; by
     // default none.

@@ -41,7 +41,7 @@ class Replay {
         if (auto more = read(source); !more) {
             return more.error();
         }
-        for (std::uint64_t instants = 1; next_ || !ends_.empty(); instants++) {
+        for (std::uint64_t instants = 1; next_ || !ends_.empty() || is_letting_go(); instants++) {
             const Instant now = next_instant();
             counters_.now = now;
             end_all(now);
@@ -80,6 +80,8 @@ class Replay {
     static JobId id_of(std::uint64_t place, std::uint32_t slot) { return JobId{(place << slot_bits) | slot}; }
     static std::uint32_t slot_of(JobId id) { return static_cast<std::uint32_t>(id.value & ((1U << slot_bits) - 1)); }
     static std::uint64_t place_of(JobId id) { return id.value >> slot_bits; }
+
+    bool is_letting_go() const { return order_ != nullptr && !pool_.empty() && order_->lets_go() != never; }
 
     Instant next_instant() const {
         Instant now = next_ ? next_->submit : never;

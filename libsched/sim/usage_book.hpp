@@ -27,6 +27,9 @@ class UsageBook {
     /// The ledger if usage decays by half-life or not at all, after resets that are due; else nothing.
     const UsageLedger* ledger(Instant now);
 
+    /// The reset after the last event or reading; nothing without resets.
+    std::optional<Instant> resets_next() const { return next_reset_; }
+
     /// Changes the tree: usage stays with its path.
     void follow(ShareTreePtr tree, Instant at);
 

@@ -82,7 +82,10 @@ class TreeReplay {
     bool is_reporting() const {
         return std::any_of(children_.begin(), children_.end(), [](const auto& child) { return child->is_reporting(); });
     }
-    bool is_going_on() const { return next_ || !ends_.empty() || !messages_.empty() || is_reporting(); }
+    bool is_going_on() const {
+        return next_ || !ends_.empty() || !messages_.empty() || is_reporting() || is_letting_go();
+    }
+    bool is_letting_go() const { return order_ != nullptr && parent_.waiting() > 0 && order_->lets_go() != never; }
     bool is_due() const { return !messages_.empty() && messages_.front().at <= counters_.now; }
     /// Whether any waiting job would start somewhere if it were first and nothing were reserved.
     bool could_start() const {

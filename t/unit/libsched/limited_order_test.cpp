@@ -100,6 +100,33 @@ TEST_CASE("limits in a replay: who has used up his part waits until it has decay
     CHECK(starts[1] < at(3 * 3600));
 }
 
+// Mutant: nothing wakes the replay, so the job starts at the next event, or never if there is none.
+TEST_CASE("limits in a replay: a job starts as soon as usage has decayed below its limit, with no other event") {
+    auto jobs = some(2, 1, 3600, 8);
+    jobs[1].submit = at(3700);
+    PolicySettings settings;
+    settings.half_life = secs(3600);
+    const std::string toml = "\"@a\" = {shares = 1, usage_max = \"2h\"}\n";
+    // 8 cores for one half-life leave 8 h x (1 - 1/2) / ln 2 = 5.77 core-hours, which fall to 2 in 5503 s.
+    for (const PolicyKind policy : {PolicyKind::fcfs, PolicyKind::multifactor}) {
+        for (const int interval : {0, 30}) {
+            settings.policy = policy;
+            settings.update_interval = secs(interval);
+            const auto outcomes = replay(toml, jobs, settings);
+            REQUIRE(outcomes.size() == 2);
+            CHECK(outcomes[1].start > at(9102));
+            CHECK(outcomes[1].start < at(9104 + interval));
+        }
+    }
+    settings.decay = DecayKind::none;
+    CHECK(replay(toml, jobs, settings).size() == 1);
+    settings.usage_reset = ResetPeriod::daily;
+    const auto outcomes = replay(toml, jobs, settings);
+    REQUIRE(outcomes.size() == 2);
+    CHECK(outcomes[1].start == at(24 * 3600));
+    CHECK(replay("\"@a\" = {shares = 1, usage_max = \"0h\"}\n", jobs, settings).empty());
+}
+
 TEST_CASE("limits in a replay: usage caps want usage that decays continuously") {
     PolicySettings settings;
     settings.decay = DecayKind::window;
