@@ -95,6 +95,11 @@ test_expect_success 'a default that is no project of the line is refused, and no
 	test_must_fail weir share set physics/lattice/@alice default_project=qcd 2>err && cat err &&
 	grep "none of its projects: .qcd." err && grep "Nothing was changed" err
 '
+test_expect_success 'jobs that are refused do not count against the limit of active jobs' '
+	weir share set physics/lattice/@alice active_jobs_max=2 && told &&
+	for n in 1 2 3; do test_must_fail by alice --setattr=project=none 2>err || return 1; done && cat err &&
+	by alice --wait --setattr=project=qed && weir share set physics/lattice/@alice active_jobs_max= && told
+'
 test_expect_success 'flux-accounting gets it for each user, and gives it back' '
 	weir export flux-accounting tables 2>err && cat err && grep "flux account add-project. alone: qed" err &&
 	grep "alice,.*,qed,qed$" tables/association_table.csv && weir import flux-accounting tables >back.toml && cat back.toml &&

@@ -26,7 +26,7 @@ constexpr Name event_kinds[] = {
     {"exception", Kind::exception},   {"prolog-start", Kind::prolog_start},
     {"clean", Kind::clean},           {"prolog-finish", Kind::prolog_finish},
     {"memo", Kind::memo_uri},         {"flux-restart", Kind::restart},
-    {"jobspec-update", Kind::update},
+    {"jobspec-update", Kind::update}, {"invalidate", Kind::clean},  // refused by a plugin after its submission
 };
 
 constexpr int resource_depth_max = 8;

@@ -166,7 +166,7 @@ bool read_event(FlatValue entry, FlatValue message, JournalMessage& into) {
     } else if (*kind == "weir.down") {
         push_down(event, context["seconds"].number().value_or(0), into);
         event.what = UpEvent{};
-    } else if (*kind != "clean") {
+    } else if (*kind != "clean" && *kind != "invalidate") {  // a plugin refused what was submitted
         return true;
     }
     into.events.push_back(std::move(event));
@@ -177,7 +177,8 @@ bool read_event(FlatValue entry, FlatValue message, JournalMessage& into) {
 
 Json journal_filter() {
     Json names = Json::object();
-    for (const char* name : {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "weir.down", "clean"}) {
+    for (const char* name :
+         {"submit", "depend", "urgency", "jobspec-update", "alloc", "free", "weir.down", "clean", "invalidate"}) {
         names.set(name, 1);
     }
     return names;

@@ -97,6 +97,15 @@ TEST_CASE("journal events: a job that a child instance runs is charged by its re
     CHECK(std::get<AllocEvent>(message->events[0].what).is_charged_elsewhere);
 }
 
+TEST_CASE("journal events: a job that a plugin refused is over, as after clean") {
+    const auto message = journal(
+        R"({"id":1,"events":[{"timestamp":1,"name":"submit","context":{"userid":1}},{"timestamp":1,"name":"invalidate"}],"jobspec":{}})");
+    REQUIRE(message);
+    REQUIRE(message->events.size() == 2);
+    CHECK(std::holds_alternative<CleanEvent>(message->events[1].what));
+    CHECK(journal_filter().at("invalidate"));
+}
+
 TEST_CASE("journal events: our own priority events are not asked for") {
     const Json filter = journal_filter();
     CHECK(json_object_get(filter.get(), "priority") == nullptr);
