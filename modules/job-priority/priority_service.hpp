@@ -84,6 +84,8 @@ class PriorityService {
     }
     /// Whether every such copy was seen in the journal.
     bool has_all_given() const { return ranked_.given().are_all_here(); }
+    /// Whether the job is one of these copies.
+    bool has_given(const BookJob& job) const { return ranked_.given().has(job); }
 
     // ---- children ----
     /// See ChildReports::attach() and report().

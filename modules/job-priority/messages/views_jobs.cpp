@@ -196,6 +196,11 @@ struct JobTerms {
     OrderTerms order;  ///< of another policy than multifactor
 };
 
+/// Whether the parent gives the priority.
+bool is_parents(const PriorityService& service, const BookJob& job, const Breakdown& parts) {
+    return parts.bypass == Bypass::given && service.has_given(job);
+}
+
 Json words_view(const PriorityService& service, const BookJob& job, const JobTerms& terms, Instant now) {
     const auto& [parts, place, order] = terms;
     Json words = Json::array();
@@ -206,7 +211,7 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
                          "its urgency is raised."));
     } else if (job.is_expedited()) {
         words.append(Json::string("The job is expedited (urgency 31): it is ahead of every job that is not."));
-    } else if (parts.bypass == Bypass::given) {
+    } else if (is_parents(service, job, parts)) {
         words.append(Json::string("The parent instance gives it its priority, by the shares and the usage there."));
     }
     if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
@@ -215,7 +220,7 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
     const std::string where = job.request->queue.empty() ? "" : " in the queue " + job.request->queue;
     words.append(Json::string("It is number " + std::to_string(place.rank) + " of " + std::to_string(place.of) +
                               " waiting jobs" + where + ", with priority " + std::to_string(parts.priority) + "."));
-    if (parts.bypass == Bypass::given) {
+    if (is_parents(service, job, parts)) {
         return words;
     }
     const ShareTree& tree = service.accounting().tree();
@@ -424,8 +429,8 @@ Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
     view.set("pushed", pushed ? Json::own(json_integer(*pushed)) : Json::own(json_null()));
     view.set("push", push_name(service.settings().push));
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
-    const bool is_given = parts.bypass == Bypass::given;
-    view.set("bypass", bypass_name(parts.bypass));
+    const bool is_given = is_parents(service, *job, parts);
+    view.set("bypass", is_given ? Json::string("given") : bypass_name(parts.bypass));
     if (const std::string limit = held_back_by(service, id); !limit.empty()) {
         view.set("limit", limit);
     }

@@ -52,6 +52,11 @@ std::optional<std::uint32_t> GivenPriorities::of(const BookJob& job) {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(*given.priority, priority_min, priority_max));
 }
 
+bool GivenPriorities::has(const BookJob& job) const {
+    const auto found = job.copy_of != 0 ? jobs_.find(job.copy_of) : jobs_.end();
+    return found != jobs_.end() && found->second.priority.has_value();
+}
+
 bool GivenPriorities::are_all_here() const {
     return std::all_of(jobs_.begin(), jobs_.end(),
                        [](const auto& entry) { return !entry.second.priority || entry.second.copy != 0; });

@@ -24,6 +24,8 @@ class GivenPriorities {
     /// The priority of a job of this instance, at least 1; none unless it is a copy with one. Its id here is kept until
     /// forget(). O(log jobs).
     std::optional<std::uint32_t> of(const BookJob& job);
+    /// Whether the job is a copy with one. O(log jobs).
+    bool has(const BookJob& job) const;
     /// Whether every job with a priority was seen here. O(jobs).
     bool are_all_here() const;
     /// The copy ended. The priority stays: it may be that of the next copy already. O(log jobs).
