@@ -63,6 +63,25 @@ cat >attack.py <<-\EOF
 	    cut = sum(pour(wire.Client().sock, data, 1500) for i in range(4))
 	    assert cut == 4, cut
 
+	def unasked():
+	    """Has requests kept for which nobody waits: a stream, and a wait for the end of a job."""
+	    data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": "x" * MIB}, flags=wire.STREAMING | wire.NORESPONSE)
+	    assert pour(wire.Client().sock, HEAD + struct.pack(">I", len(data)) + data, 3)
+	    asked = {"id": int(open("waits.id").read()), "attrs": [], "state": 64, "pad": "x" * MIB}
+	    data = wire.encode(wire.REQUEST, "job-list.list-id", asked, flags=wire.NORESPONSE)
+	    client = wire.Client()
+	    pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1000)
+
+	def routed():
+	    """Writes a sender into his own requests, so that the end of the connection might not end them."""
+	    for turn in range(20):
+	        client = wire.Client()
+	        for tag in range(1, 41):
+	            data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": "x" * MIB}, flags=wire.STREAMING, aux2=tag)
+	            data = wire.frame(b"x") + data
+	            pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1)
+	        client.sock.close()
+
 	def held():
 	    """Streams without end, each with a load."""
 	    client, refused = wire.Client(), 0
@@ -118,7 +137,10 @@ EOF
 test_expect_success 'an instance is open to guests' '
 	start_broker it -c guests.toml && as_guest python3 "$WIRE" rpc broker.ping "{}" && peak
 '
-for attack in unfinished deaf flood held names; do
+test_expect_success 'a job waits' '
+	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/jobctl.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
+'
+for attack in unfinished deaf flood unasked routed held names; do
 	test_expect_success "$attack: the broker stays small, the owner is served, the guest again afterwards" '
 		as_guest python3 attack.py '$attack' && peak && test "$(peak)" -lt $((400 * SANITIZER_MEMORY)) &&
 		call job-list.job-stats "{}" && as_guest python3 "$WIRE" rpc job-manager.getinfo "{}"

@@ -95,14 +95,17 @@ bool flux_disconnect_match(const flux_msg_t* msg1, const flux_msg_t* msg2) {
     if (msg1 == nullptr || msg2 == nullptr) {
         return false;
     }
-    const bool both_direct = msg1->routes.empty() && msg2->routes.empty();
-    const bool same_sender =
-        !msg1->routes.empty() && !msg2->routes.empty() && msg1->routes.front() == msg2->routes.front();
-    return (both_direct || same_sender) && flux_msg_authorize(msg1, msg2->userid) == 0;
+    // Of a connection that others are behind (flux proxy), all their requests end with it.
+    const auto& notice = msg1->routes;
+    const auto& held = msg2->routes;
+    const bool is_behind =
+        notice.empty() ? held.empty()
+                       : notice.size() <= held.size() && std::equal(notice.rbegin(), notice.rend(), held.rbegin());
+    return is_behind && flux_msg_authorize(msg1, msg2->userid) == 0;
 }
 
 bool flux_cancel_match(const flux_msg_t* cancel, const flux_msg_t* request) {
-    if (!flux_disconnect_match(cancel, request)) {
+    if (!flux_disconnect_match(cancel, request) || cancel->routes != request->routes) {
         return false;
     }
     // A matchtag may exceed INT_MAX, so read it as jansson's wide integer.

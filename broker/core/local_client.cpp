@@ -144,6 +144,10 @@ bool LocalClient::admit(Packet& packet) {
         refuse(packet, EPROTO, "the matchtag is that of a request which is not answered yet");
         return false;
     }
+    if (packet.has(FLUX_MSGFLAG_STREAMING) && packet.has(FLUX_MSGFLAG_NORESPONSE)) {
+        close("its request is a stream that wants no response (RFC 6)");
+        return false;
+    }
     if (!quota_->has_room(size)) {
         if (is_asking) {
             refuse(packet, ENOBUFS, "you have 64 MiB of messages unread or unanswered: read answers, end streams");

@@ -140,3 +140,33 @@ TEST_CASE("message: matching by type, tag and glob") {
     msg->push_route("client");
     CHECK_FALSE(matches(*msg, {FLUX_MSGTYPE_REQUEST, 4, nullptr}));
 }
+
+// Mutants: a held request is compared from its first sender, whose name the sender may have written himself; a cancel
+// of one connection ends the requests of those behind it.
+TEST_CASE("message: a disconnect ends the requests of its connection and of those behind it, a cancel its own") {
+    const auto from = [](const std::vector<std::string>& routes, std::uint32_t matchtag) {
+        auto msg = make_request("a.b", nullptr);
+        for (const std::string& route : routes) {
+            msg->push_route(route);
+        }
+        msg->userid = 7;
+        msg->rolemask = FLUX_ROLE_USER;
+        msg->aux2 = matchtag;
+        return msg;
+    };
+    const auto direct = from({"one"}, 3), behind = from({"x", "one"}, 3), other = from({"one", "two"}, 3);
+    CHECK(flux_disconnect_match(from({"one"}, 0).get(), direct.get()));
+    CHECK(flux_disconnect_match(from({"one"}, 0).get(), behind.get()));
+    CHECK_FALSE(flux_disconnect_match(from({"one"}, 0).get(), other.get()));
+    CHECK_FALSE(flux_disconnect_match(from({"x", "one"}, 0).get(), direct.get()));
+    CHECK_FALSE(flux_disconnect_match(from({}, 0).get(), direct.get()));
+    CHECK(flux_disconnect_match(from({}, 0).get(), from({}, 3).get()));
+    const auto cancel = [&](const std::vector<std::string>& routes) {
+        auto msg = from(routes, 0);
+        msg->set_payload_text(R"({"matchtag":3})");
+        return msg;
+    };
+    CHECK(flux_cancel_match(cancel({"one"}).get(), direct.get()));
+    CHECK_FALSE(flux_cancel_match(cancel({"one"}).get(), behind.get()));
+    CHECK(flux_cancel_match(cancel({"x", "one"}).get(), behind.get()));
+}

@@ -135,7 +135,9 @@ Answer JobList::list_id(const Request& request) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
     if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
-        waiters_.push_back({MessageRef(request.msg), job->id, states, Json::ref(attrs)});
+        if (!flux_msg_is_noresponse(request.msg)) {  // else it would wait for ever: no disconnect would end it
+            waiters_[job->id].push_back({MessageRef(request.msg), states, Json::ref(attrs)});
+        }
         return Reply::later();
     }
     auto text = job_text(*job, attrs);
@@ -145,20 +147,28 @@ Answer JobList::list_id(const Request& request) {
     return Reply::of(ObjectText().splice("job", *text).text());
 }
 
+void JobList::answer(const Waiter& waiter, const Job& job) {
+    if (engine_.is_hidden(job, waiter.request.get())) {  // the instance has become private
+        outbox().respond_error(waiter.request.get(), ENOENT, "unknown job id");
+    } else if (auto text = job_text(job, waiter.attrs.get())) {
+        outbox().respond(waiter.request.get(), ObjectText().splice("job", *text).text());
+    } else {
+        outbox().respond_error(waiter.request.get(), EINVAL, text.error().message);
+    }
+}
+
 void JobList::on_state(const Job& job) {
-    for (auto at = waiters_.begin(); at != waiters_.end();) {
-        if (at->id != job.id || (job.state != State::inactive && (job.states_mask & at->states) == 0)) {
-            ++at;
-            continue;
+    if (const auto waiting = waiters_.find(job.id); waiting != waiters_.end()) {
+        waiting->second.remove_if([&](const Waiter& waiter) {
+            if (job.state != State::inactive && (job.states_mask & waiter.states) == 0) {
+                return false;
+            }
+            answer(waiter, job);
+            return true;
+        });
+        if (waiting->second.empty()) {
+            waiters_.erase(waiting);
         }
-        if (engine_.is_hidden(job, at->request.get())) {  // the instance has become private
-            outbox().respond_error(at->request.get(), ENOENT, "unknown job id");
-        } else if (auto text = job_text(job, at->attrs.get())) {
-            outbox().respond(at->request.get(), ObjectText().splice("job", *text).text());
-        } else {
-            outbox().respond_error(at->request.get(), EINVAL, text.error().message);
-        }
-        at = waiters_.erase(at);
     }
     if (!stats_watchers_.empty() && !is_timer_running_) {
         flux_timer_watcher_reset(timer_, stats_delay_s, 0.);
@@ -207,7 +217,10 @@ void JobList::send_stats() {
 
 // Guest: ends his own connection's waiting requests. O(watchers).
 Answer JobList::disconnect(const Request& request) {
-    waiters_.remove_if([&](const Waiter& w) { return flux_disconnect_match(request.msg, w.request.get()); });
+    for (auto& [id, waiters] : waiters_) {
+        waiters.remove_if([&](const Waiter& w) { return flux_disconnect_match(request.msg, w.request.get()); });
+    }
+    std::erase_if(waiters_, [](const auto& of_job) { return of_job.second.empty(); });
     stats_watchers_.remove_if([&](const MessageRef& w) { return flux_disconnect_match(request.msg, w.get()); });
     return Reply::later();
 }
@@ -222,15 +235,21 @@ Answer JobList::stats(const Request& request) {
     Json counts = Json::object();
     counts.set("pending", pending).set("running", jobs.running()).set("inactive", jobs.inactive_count());
     Json idsync = Json::object();
-    idsync.set("lookups", 0).set("waits", waiters_.size());
+    std::size_t waits = 0;
+    for (const auto& [id, waiters] : waiters_) {
+        waits += waiters.size();
+    }
+    idsync.set("lookups", 0).set("waits", waits);
     Json out = Json::object();
     out.set("jobs", std::move(counts)).set("idsync", std::move(idsync)).set("stats_watchers", stats_watchers_.size());
     return Reply::of(out);
 }
 
 void JobList::end_all() {
-    for (const Waiter& waiter : waiters_) {
-        outbox().respond_error(waiter.request.get(), ENOSYS, "job-list is unloading");
+    for (const auto& [id, waiters] : waiters_) {
+        for (const Waiter& waiter : waiters) {
+            outbox().respond_error(waiter.request.get(), ENOSYS, "job-list is unloading");
+        }
     }
     for (const MessageRef& watcher : stats_watchers_) {
         outbox().respond_error(watcher.get(), ENODATA, "");

@@ -4,6 +4,7 @@
 // RFC 43; flux-core's job-list.
 #pragma once
 #include <list>
+#include <map>
 
 #include "broker/services/job-manager/engine/engine.hpp"
 
@@ -30,11 +31,11 @@ class JobList : public Component {
 
     struct Waiter {
         MessageRef request;
-        JobId id;
         int states;
         Json attrs;
     };
-    std::list<Waiter> waiters_;
+    void answer(const Waiter& waiter, const Job& job);
+    std::map<JobId, std::list<Waiter>> waiters_;  ///< by the job whose state they wait for
     std::list<MessageRef> stats_watchers_;
     flux_watcher_t* timer_ = nullptr;
     bool is_timer_running_ = false;
