@@ -195,10 +195,11 @@ class JobExec {
         request.cwd = spec.cwd;
         request.task_count = spec.task_count;
         request.input = in_folder(spec.cwd, fill_in(spec.input, marks));
+        const double limit = spec.duration > 0 ? now() + spec.duration : 0;
+        job.limit = limit;
         const Status launched = launch_with_output(id, spec, marks, request);
-        job.limit = spec.duration > 0 ? now() + spec.duration : 0;
-        if (launched && job.limit > 0) {
-            deadlines_.set(id, job.limit);
+        if (launched && limit > 0 && jobs_.count(id) > 0) {  // it may have ended meanwhile
+            deadlines_.set(id, limit);
         }
         return launched;
     }

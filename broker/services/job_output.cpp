@@ -96,11 +96,14 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named, Ou
     }
     const std::string file = named.empty() ? own : named;
     const int follow = named.empty() ? O_NOFOLLOW : 0;  // a file that the user named may be a link of his own
-    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC | follow, 0600);
+    // A FIFO that nobody reads would block every job.
+    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | follow, 0600);
     if (fd < 0) {
         return Error{static_cast<std::errc>(errno),
-                     "cannot write the job's output file " + file + ": " + std::strerror(errno)};
+                     "cannot write the job's output file " + file + ": " +
+                         (errno == ENXIO ? "it is a FIFO or a device that nobody reads" : std::strerror(errno))};
     }
+    ::fcntl(fd, F_SETFL, O_APPEND);  // the tasks write as they are used to
     return fd;
 }
 
@@ -148,7 +151,7 @@ Result<JobOutput::Part> JobOutput::read(const std::string& job, std::uint64_t of
 
 Result<JobOutput::Part> JobOutput::read_bytes(const std::string& job, std::uint64_t offset, OutputStream stream) const {
     const std::string file = path(job, stream);
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return Error{static_cast<std::errc>(errno),
                      "job " + job + " has no output: " + file + ": " + std::strerror(errno)};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "broker/services/job_output.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -51,6 +53,28 @@ TEST_CASE("job output: temporary files go, a user's own file stays") {
     }
     CHECK_FALSE(std::filesystem::exists(dir.path / "output"));
     CHECK(std::filesystem::exists(mine));
+}
+
+// Mutant: broker/services/job_output.cpp: O_WRONLY | O_APPEND | O_NONBLOCK | => O_WRONLY | O_APPEND |
+TEST_CASE("job output: a FIFO that nobody reads is an error, and stops nobody") {
+    TemporaryDir dir;
+    const std::string pipe = (dir.path / "pipe").string();
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    JobOutput output(dir.path / "output", true);
+    const auto refused = output.open("f1", pipe);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("a FIFO or a device that nobody reads") != std::string::npos);
+    const auto part = output.read("f1", 0);
+    CHECK((!part || part->text.empty()));
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    const auto fd = output.open("f2", pipe);
+    REQUIRE(fd);
+    CHECK((fcntl(*fd, F_GETFL) & O_NONBLOCK) == 0);
+    print(*fd, "read");
+    char text[8] = {};
+    CHECK(read(reader, text, sizeof text) == 4);
+    close(*fd);
+    close(reader);
 }
 
 TEST_CASE("job output: a further name keeps the files when the folder is gone, also of a file that the user named") {
