@@ -90,17 +90,30 @@ void SingletonDependencies::on_rejected(const Job& job) {
     }
 }
 
+/// The group is looked up again after each event, at which a plugin may end the job that was let go, and with it the
+/// group.
 void SingletonDependencies::settle(const Key& key) {
-    Group& group = groups_[key];
-    while (group.others == 0 && !group.waiting.empty()) {
+    for (auto at = groups_.find(key); at != groups_.end(); at = groups_.find(key)) {
+        Group& group = at->second;
+        if (group.waiting.empty()) {
+            groups_.erase(at);
+            return;
+        }
+        if (group.others > 0) {
+            return;
+        }
         Job* next = engine_.jobs().active(*group.waiting.begin());
         group.waiting.erase(group.waiting.begin());
-        if (next != nullptr && engine_.post(*next, "dependency-remove", description_context())) {
-            ++group.others;
+        if (next == nullptr) {
+            continue;
         }
-    }
-    if (group.waiting.empty()) {
-        groups_.erase(key);
+        ++group.others;
+        if (!engine_.post(*next, "dependency-remove", description_context())) {
+            const auto left = groups_.find(key);
+            if (left != groups_.end() && left->second.others > 0) {
+                --left->second.others;
+            }
+        }
     }
 }
 

@@ -128,7 +128,7 @@ Answer Control::raise(const Request& request) {
     if (!job) {
         return job.error();
     }
-    if (exception->severity != 0 || size_of(request) > short_request) {
+    if (exception->severity != 0 || size_of(request) > short_request || (*job)->state == State::cleanup) {
         if (auto room = check_room(request, **job); !room) {
             return room.error();
         }
@@ -160,7 +160,8 @@ Answer Control::raise_all(const Request& request) {
     std::size_t errors = 0;
     for (Job* job : chosen) {
         if (!*dry_run && job->state != State::inactive &&
-            ((needs_room && !check_room(request, *job)) || !engine_.raise(*job, *exception))) {
+            (((needs_room || job->state == State::cleanup) && !check_room(request, *job)) ||
+             !engine_.raise(*job, *exception))) {
             ++errors;
         }
     }
