@@ -37,6 +37,7 @@ Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_in
 std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance, std::uint64_t first_seq, Instant now,
                                    const std::vector<FluxJobId>& hosts) {
     DownlinkRow& row = children_[child];
+    const DownlinkRow before = row;
     if (row.instance != instance) {
         row.instance = instance;
         row.seq_acked = 0;
@@ -45,7 +46,9 @@ std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance,
         go_on_from_earlier_lives(child, row);
     }
     row.seq_acked = std::max(row.seq_acked, first_seq == 0 ? 0 : first_seq - 1);
-    log_.put_downlink(child, row);
+    if (row != before) {
+        log_.put_downlink(child, row);
+    }
     const BookJob* job = book_.find(child);
     if (job != nullptr && book_.is_partition(*job) && accounting_.move_payer(child, idle, now)) {
         uplink_.record({false, child, {}, {}, 0, now});
@@ -84,7 +87,8 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
 
 ReportedStart ChildReports::start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const {
     const std::string& queue = child != nullptr ? payers_.queue_inside(*child, record) : record.queue;
-    return {record.inside, payer, record.cores, record.time, queue, record.project};
+    const std::string& project = child != nullptr ? payers_.project_inside(*child, record) : record.project;
+    return {record.inside, payer, record.cores, record.time, queue, project};
 }
 
 std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {

@@ -46,6 +46,10 @@ const std::string& Payers::queue_inside(const BookJob& child, const UplinkRow& r
     return child.request->serves.empty() ? child.request->queue : child.request->serves;
 }
 
+const std::string& Payers::project_inside(const BookJob& child, const UplinkRow& record) const {
+    return book_.is_owners(child) ? record.project : child.request->project;
+}
+
 std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,
                                               const UplinkRow& record) const {
     Credentials inner{

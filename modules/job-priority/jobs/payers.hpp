@@ -40,6 +40,8 @@ class Payers {
     /// The queue of a job inside `child`: the one that its user submitted it to, if a child of the instance's owner
     /// reports it; else the child's queue.
     const std::string& queue_inside(const BookJob& child, const UplinkRow& record) const;
+    /// Its project, with the same rule: a guest could name any project, and a new one with each report.
+    const std::string& project_inside(const BookJob& child, const UplinkRow& record) const;
     /// The (account, user) that `@*` lines would admit for the submissions of a backlog that became eligible unchanged.
     /// O(events).
     std::vector<std::pair<NodeId, std::string>> newcomers(const ShareTree& tree,

@@ -219,7 +219,10 @@ void Module::on_attach(const flux_msg_t* msg) {
                                                        service_->ranking().shares().standings(), service_->users())))
         .set("complete", true)
         .set("policy", policy_for(child));
-    kept_or_throw(state_->keep());
+    const bool is_owners = (flux::cred_of(msg).rolemask & FLUX_ROLE_OWNER) != 0;
+    if (is_owners || service_->log().has_unwritten_downlink(child)) {  // a guest's loop of attaches costs no commits
+        kept_or_throw(state_->keep());
+    }
     flux::respond(h_, msg, answer);
     const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
     if (before) {

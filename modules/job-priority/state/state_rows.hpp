@@ -124,6 +124,7 @@ struct DownlinkRow {
     std::uint64_t seq_acked = 0;  ///< last applied record
     Instant applied_until;        ///< greatest time of an applied record
     Instant ignored_until;        ///< records up to here were applied for an earlier instance of the child
+    friend bool operator==(const DownlinkRow&, const DownlinkRow&) = default;
 };
 
 /// What the site's own script set for a job of that submission time (0: any).

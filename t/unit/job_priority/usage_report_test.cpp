@@ -145,7 +145,7 @@ namespace {
 std::map<UsageSlot, std::int64_t> reported_in(std::uint32_t who, const std::string& queue, const std::string& serves) {
     auto s = ready_service();
     StateStore store = memory();
-    JobEvent submit = submitted_for(50, 90, who, "night", "");
+    JobEvent submit = submitted_for(50, 90, who, "night", who == owner ? "" : "p");
     auto& request = std::get<SubmitEvent>(submit.what).request;
     request.is_instance = !serves.empty();
     request.serves = serves;
@@ -171,6 +171,26 @@ TEST_CASE("usage report: a job in a child is under the queue that its user submi
     CHECK(reported_in(owner, "", "debug") == under("debug"));       // submitted inside the partition
     CHECK(reported_in(owner, "", "") == under("night"));
     CHECK(reported_in(bob, "batch", "") == under("night"));  // no guest names a queue of ours
+}
+
+// Mutant: modules/job-priority/jobs/payers.cpp: return book_.is_owners(child) ? record.project : => return true ?
+// record.project :
+TEST_CASE("usage report: no guest names a project, or as many as he likes") {
+    auto s = ready_service();
+    StateStore store = memory();
+    s->apply(submitted_for(50, 90, bob, "night", "own"));
+    s->apply(started(50, 100, 4));
+    s->attach_child(50, "one", 1, at(100));
+    for (std::uint64_t job = 1; job <= 10; job++) {
+        const std::string project = "p" + std::to_string(job);
+        s->report(50, 2 * job - 1,
+                  {{true, job, "bob", "", 4, at(99 + job), 0, "", project},
+                   {false, job, "bob", "", 4, at(100 + job), 0, "", project}},
+                  at(130));
+    }
+    s->apply(freed(50, 110));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, {false, false, false, true}, 300) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "", "", "", "own"}, 40'000'000}});
 }
 
 TEST_CASE("usage report: a job from above is told and booked under its queue above, a guest's by no word of his") {
