@@ -12,6 +12,7 @@ namespace weir::route {
 
 /// Of a child or a job. Loads are compared as products with it.
 inline constexpr std::int64_t cores_max = std::int64_t{1} << 30;
+inline constexpr std::int64_t own_jobs_max = std::int64_t{1} << 40;  ///< of a child: jobs that are its own
 
 /// A job of the parent (a routed job, or the job that is a child instance).
 using JobId = StrongId<struct ParentJobTag, std::uint64_t>;

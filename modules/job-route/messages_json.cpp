@@ -223,6 +223,9 @@ Result<Attach> decode_attach(json_t* payload) {
     if (cores < 0 || cores > cores_max || own_cores < 0 || own_cores > cores_max) {
         return bad("attach: cores and own_cores must be from 0 to " + std::to_string(cores_max));
     }
+    if (own < 0 || own > own_jobs_max) {
+        return bad("attach: own must be from 0 to " + std::to_string(own_jobs_max));
+    }
     auto names = decode_names(serves, "attach: serves");
     if (!names) {
         return names.error();
@@ -270,6 +273,9 @@ Result<Report> decode_report(json_t* payload) {
     }
     if (own_cores < 0 || own_cores > cores_max) {
         return bad("report: own_cores must be from 0 to " + std::to_string(cores_max));
+    }
+    if (own < 0 || own > own_jobs_max) {
+        return bad("report: own must be from 0 to " + std::to_string(own_jobs_max));
     }
     auto decoded = decode_array<ChildEvent>(events, "report: events", decode_child_event);
     if (!decoded) {

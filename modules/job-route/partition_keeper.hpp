@@ -56,7 +56,7 @@ class PartitionKeeper {
     void change(const flux_msg_t* msg);
 
     void read_changes();
-    Status write_changes();
+    Status put_changes(PartitionChanges changes);
     Status check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues, const json_t* route) const;
     std::vector<PartitionSpec> checked(const json_t* array) const;
     void put_in_force();
@@ -106,7 +106,8 @@ class PartitionKeeper {
     std::string how_it_ended(JobId job, const std::string& words) const;
     void arm();
     Json table_of(const std::string& name, const char* key) const;
-    Json view_of(const std::string& name, const PartitionTable::Partition& partition) const;
+    Json view_of(const std::string& name, const PartitionTable::Partition& partition,
+                 const std::vector<ChildView>& children) const;
 
     flux_t* h_;
     RouteTable& routes_;

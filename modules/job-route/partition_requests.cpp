@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -22,6 +23,15 @@ using flux::value_or_throw;
 constexpr double fit_s = 10.;  ///< real seconds that the scheduler has to say whether a size is possible
 
 /// A new file beside it, renamed when it is complete.
+/// A new name in it survives a power failure. A file system that cannot do it has no say.
+void sync_folder(const std::string& folder) {
+    const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
 Status write_whole(const std::string& path, const std::string& text) {
     const std::string beside = path + ".new";
     (void)unlink(beside.c_str());
@@ -36,6 +46,7 @@ Status write_whole(const std::string& path, const std::string& text) {
         return Error{static_cast<std::errc>(is_written ? errno : failed),
                      path + ": " + std::strerror(is_written ? errno : failed)};
     }
+    sync_folder(std::filesystem::path(path).parent_path());
     return Done{};
 }
 
@@ -91,8 +102,14 @@ void PartitionKeeper::read_changes() {
     }
 }
 
-Status PartitionKeeper::write_changes() {
-    return changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes_.text());
+/// Written before they are in force: what could not be written is not done.
+Status PartitionKeeper::put_changes(PartitionChanges changes) {
+    if (const Status is_written = changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes.text());
+        !is_written) {
+        return is_written;
+    }
+    changes_ = std::move(changes);
+    return Done{};
 }
 
 Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues,
@@ -224,7 +241,8 @@ Json PartitionKeeper::table_of(const std::string& name, const char* key) const {
     return table != nullptr ? Json::ref(table).deep_copy() : Json::object();
 }
 
-Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Partition& partition) const {
+Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Partition& partition,
+                              const std::vector<ChildView>& children) const {
     const PartitionSpec& spec = partition.spec;
     const Duration now = duration_from_seconds(flux::monotonic_seconds());
     Json queues = Json::array(), instances = Json::array();
@@ -235,7 +253,7 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
         const PartitionPaths paths = partition_paths(spec, place_, instance.folder);
         Json one = Json::object();
         one.set("job", instance.job.value).set("role", role).set("rundir", paths.rundir).set("log", paths.log);
-        for (const ChildView& child : routes_.children()) {
+        for (const ChildView& child : children) {
             if (child.job == instance.job && instance.job.value != 0) {
                 one.set("uri", child.uri).set("attached", child.is_attached).set("cores", child.cores);
                 one.set("pending", child.pending).set("running", child.running).set("own", child.own_jobs);
@@ -271,8 +289,9 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
 // Guest: reads what partitions there are and how they are, as `weir tree` shows it.
 Json PartitionKeeper::partitions(const flux_msg_t*) {
     Json list = Json::array();
+    const std::vector<ChildView> children = routes_.children();
     for (const auto& [name, partition] : table_.partitions()) {
-        list.append(view_of(name, partition));
+        list.append(view_of(name, partition, children));
     }
     Json answer = Json::object();
     return std::move(answer.set("partitions", std::move(list)));
@@ -288,8 +307,7 @@ PartitionChanges PartitionKeeper::changes_with(const std::string& name, Json tab
 }
 
 void PartitionKeeper::set_table(const std::string& name, Json table) {
-    changes_ = changes_with(name, std::move(table));
-    (void)value_or_throw(write_changes());
+    (void)value_or_throw(put_changes(changes_with(name, std::move(table))));
     put_in_force();
 }
 
@@ -417,9 +435,11 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
                                             : "no partition has the name " + name);
         }
     } else if (op == "drain" || op == "resume") {
+        (void)value_or_throw(table_.check_wanted(name));
+        auto changes = value_or_throw(PartitionChanges::parse(changes_.text()));
+        changes.set_drained(configured_.get(), name, op == "drain");
+        (void)value_or_throw(put_changes(std::move(changes)));
         (void)value_or_throw(table_.set_drained(name, op == "drain"));
-        changes_.set_drained(configured_.get(), name, op == "drain");
-        (void)value_or_throw(write_changes());
     } else if (op == "restart") {
         (void)value_or_throw(table_.restart(name, false));
     } else {

@@ -251,6 +251,11 @@ void PartitionTable::look(const World& world) {
 
 // ---- operators ----
 
+Status PartitionTable::check_wanted(const std::string& name) const {
+    const auto found = partitions_.find(name);
+    return found != partitions_.end() && found->second.is_wanted ? Status(Done{}) : unknown_partition(name);
+}
+
 Status PartitionTable::set_drained(const std::string& name, bool is_drained) {
     Partition* partition = find(name);
     if (partition == nullptr || !partition->is_wanted) {

@@ -84,6 +84,7 @@ class PartitionTable {
     void look(const World& world);
 
     // ---- operators; Errors: ENOENT for an unknown name ----
+    Status check_wanted(const std::string& name) const;
     Status set_drained(const std::string& name, bool is_drained);
     /// Starts a new instance; the old one ends after its jobs, or at once.
     Status restart(const std::string& name, bool is_killed);

@@ -96,11 +96,12 @@ void Questions::ids(const flux_msg_t* msg) {
     flux::respond(h_, msg, answer);
 }
 
-/// Of a private instance a guest is not told whether there is a job that is not his.
-void Questions::finish_ids(Number number) {
+/// Of a private instance a guest is not told whether there is a job that is not his. Where a partition did not answer,
+/// the id is not said to be unknown.
+void Questions::finish_ids(Number number, bool is_late) {
     const Pending& question = pending_.at(number);
     Json row = ids_of(question.asked, question.id, question.only);
-    if (question.stage == IdStage::foreign && !question.only) {
+    if (question.stage == IdStage::foreign && !question.only && !is_late) {
         row.set("unknown", Json::boolean(true));
     }
     Json rows = Json::array();

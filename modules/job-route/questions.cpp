@@ -92,6 +92,9 @@ void Questions::check_room(std::uint32_t userid, bool is_owner) const {
 /// The asker of a question, which check_room() may refuse.
 Questions::Pending Questions::begin(const flux_msg_t* msg, std::uint64_t id) const {
     const flux_msg_cred cred = flux::cred_of(msg);
+    if (flux_msg_is_noresponse(msg)) {  // nothing would say that the asker is gone
+        throw Failure(EPROTO, "a question wants an answer");
+    }
     Pending question;
     question.userid = cred.userid;
     question.is_owner = (cred.rolemask & FLUX_ROLE_OWNER) != 0;
@@ -335,7 +338,7 @@ void Questions::answer(const flux_msg_t* msg) {
 void Questions::finish(Number number, Reply reply) {
     const auto found = pending_.find(number);
     if (found != pending_.end() && found->second.kind == nullptr) {
-        finish_ids(number);
+        finish_ids(number, reply.errnum == ETIMEDOUT);
     } else if (found != pending_.end()) {
         if (const auto only = found->second.only) {  // the answer was given to the owner
             hide_jobs(reply.answer.get(), [&](JobId id) { return is_of(id, *only); });
@@ -390,13 +393,8 @@ std::optional<Questions::Number> Questions::number_of(flux_future_t* f) const {
 }
 
 Reply::Hop Questions::hop_to(JobId child, std::uint64_t id) const {
-    Reply::Hop hop{child.value, id, {}, table_.partition_of(child)};
-    for (const ChildView& view : table_.children()) {
-        if (view.job == child) {
-            hop.serves = view.serves;
-        }
-    }
-    return hop;
+    const auto view = table_.child_without_counts(child);
+    return {child.value, id, view ? view->serves : std::vector<std::string>{}, table_.partition_of(child)};
 }
 
 }  // namespace weir::route

@@ -86,7 +86,7 @@ class Questions {
     void ask_whose_id(Number number, Pending& question);
     void on_whose_id(Number number, Pending& question, const Reply& reply);
     void not_known(Number number, const Pending& question);
-    void finish_ids(Number number);
+    void finish_ids(Number number, bool is_late = false);
     void ask_here(Pending& question, std::uint32_t userid_of_job);
     void on_answered_here(flux_future_t* f);
     bool goes_on(const Pending& question, int errnum) const;

@@ -87,16 +87,20 @@ void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob
     }
 }
 
+void RouteTable::cancel_copy(JobId host, JobId id) {
+    Order cancel;
+    cancel.kind = Order::Kind::cancel;
+    cancel.id = id;
+    cancel.type = "cancel";
+    cancel.note = "the parent no longer wants it";
+    actions_.orders.emplace_back(host, std::move(cancel));
+}
+
 /// The child has a copy of a job that is not its own any more.
 void RouteTable::disown(JobId host, Child& child, JobId id, bool has_ended) {
     child.stale.insert(id);
     if (!has_ended) {
-        Order cancel;
-        cancel.kind = Order::Kind::cancel;
-        cancel.id = id;
-        cancel.type = "cancel";
-        cancel.note = "the parent no longer wants it";
-        actions_.orders.emplace_back(host, std::move(cancel));
+        cancel_copy(host, id);
     }
 }
 
@@ -188,8 +192,10 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
             }
         } else if (entry != jobs_.end() && entry->second.is_with(report.child)) {
             apply(*child, *entry, event);
-        } else if (event.kind == ChildEvent::Kind::accepted) {  // submitted when the link that ordered it was gone
-            disown(report.child, *child, event.id, false);
+        } else if (event.kind == ChildEvent::Kind::accepted && entry != jobs_.end()) {
+            disown(report.child, *child, event.id, false);  // submitted when the link that ordered it was gone
+        } else if (event.kind == ChildEvent::Kind::accepted) {
+            cancel_copy(report.child, event.id);  // nobody gives it a job that is not active: nothing is kept
         }
     }
     return child->seq;
@@ -406,7 +412,7 @@ std::int64_t RouteTable::own_jobs() const {
     for (const auto& [id, child] : children_) {
         count += child.own_jobs;
     }
-    return count;
+    return std::min(count, own_jobs_max);
 }
 
 std::int64_t RouteTable::own_cores(const std::vector<std::string>& serves) const {
@@ -420,10 +426,10 @@ std::int64_t RouteTable::own_cores(const std::vector<std::string>& serves) const
         if (!is_for_these && has_alloc(host.progress)) {
             cores += host.facts.cores;
         } else if (is_for_these && child != children_.end()) {
-            cores += child->second.own_cores;
+            cores += std::min(child->second.own_cores, host.facts.cores);  // a child has no more than its job
         }
     }
-    return cores;
+    return std::min(cores, cores_max);
 }
 
 std::int64_t RouteTable::waiting() const {

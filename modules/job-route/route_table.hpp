@@ -243,6 +243,7 @@ class RouteTable {
     void fetch(Entry& entry);
     void settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs);
     void settle(Entry& entry, const KnownJob* known);
+    void cancel_copy(JobId host, JobId id);
     void disown(JobId host, Child& child, JobId id, bool has_ended);
     void on_urgency(Entry& entry, int urgency);
     void on_route(Entry& entry, JobId child);

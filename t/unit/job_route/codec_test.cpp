@@ -327,6 +327,10 @@ TEST_CASE("attach and report: numbers that a sum or a product would not hold") {
     CHECK_FALSE(decode_attach(parsed(attach + "1073741825}").get()));
     CHECK_FALSE(decode_attach(parsed(attach + "-1}").get()));
     CHECK(decode_attach(parsed(attach + R"(4, "own_cores": 3})").get())->own_cores == 3);
+    CHECK(decode_attach(parsed(attach + R"(4, "own": 3})").get())->own_jobs == 3);
+    CHECK_FALSE(decode_attach(parsed(attach + R"(4, "own": -1})").get()));  // would hide the jobs of others in a sum
+    CHECK_FALSE(decode_attach(parsed(attach + R"(4, "own": 9223372036854775807})").get()));
+    CHECK_FALSE(decode_report(parsed(R"({"jobid":1,"session":"s","seq":1,"events":[],"own":-1})").get()));
     CHECK_FALSE(decode_attach(parsed(attach + R"(4, "own_cores": -1})").get()));
     CHECK_FALSE(decode_report(
         parsed(R"({"jobid": 1, "session": "s", "seq": 1, "events": [], "own_cores": 1073741825})").get()));
