@@ -42,7 +42,11 @@ std::optional<Instant> first_below(const UsageLedger& ledger, NodeId node, std::
     Duration low{};  // not below, or now
     while (high - low > Duration{1}) {
         const Duration middle = low + (high - low) / 2;
-        (is_below(middle) ? high : low) = middle;
+        if (is_below(middle)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
     }
     return now + high;
 }

@@ -118,6 +118,7 @@ TEST_CASE("limits in a replay: a job starts as soon as usage has decayed below i
             CHECK(outcomes[1].start < at(9104 + interval));
         }
     }
+    settings.update_interval = {};
     settings.decay = DecayKind::none;
     CHECK(replay(toml, jobs, settings).size() == 1);
     settings.usage_reset = ResetPeriod::daily;
