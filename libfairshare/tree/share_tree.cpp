@@ -367,6 +367,11 @@ NodeId ShareTree::append_member(NodeId account, std::string_view user) {
     return NodeId{id};
 }
 
+std::string user_name_error(std::string_view user) {
+    const std::string why = component_error("@" + std::string{user});
+    return why.empty() && (user == "*" || user.find(':') != user.npos) ? "that is not a user's name" : why;
+}
+
 std::optional<Error> ShareTree::member_error(NodeId account, std::string_view user) const {
     const auto rule = any_member(account);
     if (!rule || kind(*rule) == NodeKind::others) {
@@ -374,10 +379,8 @@ std::optional<Error> ShareTree::member_error(NodeId account, std::string_view us
                      "account " + quoted(path(account)) + " takes no members without a line of their own; add " +
                          quoted(path(account) + "/@" + std::string{user}) + " = 1 to the share tree"};
     }
-    if (std::string why = component_error("@" + std::string{user});
-        !why.empty() || user == "*" || user.find(':') != user.npos) {
-        return Error{std::errc::invalid_argument, "user " + quoted(user) + " cannot be a member: " +
-                                                      (why.empty() ? "that is not a user's name" : why)};
+    if (const std::string why = user_name_error(user); !why.empty()) {
+        return Error{std::errc::invalid_argument, "user " + quoted(user) + " cannot be a member: " + why};
     }
     if (const auto found = association(account, user); found && found->leaf) {
         return Error{std::errc::file_exists, "user " + quoted(user) + " is already in " + quoted(path(account))};

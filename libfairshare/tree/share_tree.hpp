@@ -33,6 +33,8 @@ std::string_view to_string(NodeKind kind);
 /// The kind that the last component of a path means: "@alice" a user, "@*" any member, "group:staff", "queue:debug" and
 /// "qos:high" those, all else an account.
 NodeKind kind_of_component(std::string_view component);
+/// Why no line can be of a user of this name (a space, a quote, a slash, ...); empty if one can.
+std::string user_name_error(std::string_view user);
 
 /// A user in an account. Without `leaf` the user may join by the account's `@*` line: see with_member().
 struct Association {

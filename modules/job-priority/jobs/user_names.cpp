@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "libfairshare/tree/share_tree.hpp"
+
 namespace weir::priority {
 
 /// `question` returns Result<optional<T>>.
@@ -35,7 +37,7 @@ void UserNames::configure(const std::map<std::string, std::uint32_t>& users) {
     configured_ = users;
     configured_names_.clear();
     for (const auto& [name, userid] : users) {
-        configured_names_[userid] = name;
+        configured_names_[userid] = user_name_error(name).empty() ? name : std::to_string(userid);
     }
     const auto forget = [](auto& all) {
         for (auto& [key, known] : all) {
@@ -56,10 +58,16 @@ const std::string& UserNames::name(std::uint32_t userid) {
     if (known.state == State::stale) {
         ask(known, [&] { return database_.name_of(userid); });
     }
-    if (!known.was_answered) {
+    if (!known.was_answered || !user_name_error(known.value).empty()) {
         known.value = std::to_string(userid);
     }
     return known.value;
+}
+
+bool UserNames::is_known(std::uint32_t userid) {
+    (void)name(userid);
+    const auto known = names_.find(userid);
+    return configured_names_.count(userid) != 0 || (known != names_.end() && known->second.was_answered);
 }
 
 const std::vector<std::string>& UserNames::groups(std::uint32_t userid) {

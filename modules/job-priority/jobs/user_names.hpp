@@ -31,10 +31,11 @@ class UserNames {
     /// Sets the configured names. Everything else is looked up again when needed.
     void configure(const std::map<std::string, std::uint32_t>& users);
 
-    /// The name, or the id in decimal if it has no name. The reference is valid until refresh().
+    /// The name, or the id in decimal if it has none that a line of the share tree can have: such a user is a member
+    /// like any other, within the limits of his account. The reference is valid until refresh().
     const std::string& name(std::uint32_t userid);
     /// Whether it has a name.
-    bool is_known(std::uint32_t userid) { return name(userid) != std::to_string(userid); }
+    bool is_known(std::uint32_t userid);
     /// The id of a name, or of an id written in decimal.
     std::optional<std::uint32_t> id(const std::string& name);
     /// Whether it may be a user's name, or an id in decimal: false only if the database says that there is none. The

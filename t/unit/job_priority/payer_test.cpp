@@ -369,3 +369,21 @@ TEST_CASE("payer: whom the database did not have yet is asked for again, and pay
     s.pass(at(50));
     CHECK(s.book().find(1)->payer == *s.accounting().tree().find("bio/@dora"));
 }
+
+// Mutant: modules/job-priority/jobs/user_names.cpp: if (!known.was_answered || !user_name_error(known.value).empty()) { => if (!known.was_answered) {
+TEST_CASE("payers: who has a name that no line can have is a member by his id") {
+    UserDatabase database = no_database();
+    database.name_of = [](std::uint32_t userid) -> Result<std::optional<std::string>> {
+        return userid == 7000 ? std::optional<std::string>("o'brien") : std::nullopt;
+    };
+    UserNames users(database);
+    users.configure({{"a b", 7001}, {"carol", 7002}});
+    CHECK(users.name(7000) == "7000");
+    CHECK(users.name(7001) == "7001");
+    CHECK(users.name(7002) == "carol");
+    CHECK(users.is_known(7000));
+    CHECK(users.is_known(7001));
+    CHECK_FALSE(users.is_known(7003));
+    CHECK(users.id("a b") == 7001);
+    CHECK(users.id("7000") == 7000);
+}
