@@ -39,6 +39,9 @@ test_expect_success 'a share tree that does not hold needs no instance to be ref
 	printf "\"physics\" = 60\n\"chem\" = -3\n\"phsics/@bob\" = 1\n" >bad.toml &&
 	test_expect_code 7 weir share apply bad.toml 2>err && grep "bad.toml:2:" err && grep "bad.toml:3:.*physics" err
 '
+test_expect_success 'JSON with a mistake: its place' '
+	printf "{\"version\": 1,\n \"nodes\": {\"bio\": -3}}" >bad.json && test_expect_code 7 weir share apply bad.json 2>err; cat err && grep "bad.json:2:.*bio" err
+'
 test_expect_success 'a cycle is shown as a path' '
 	printf "\"a\" = { parent = \"b\", shares = 1 }\n\"b\" = { parent = \"a\", shares = 1 }\n" >cycle.toml &&
 	test_expect_code 7 weir share apply cycle.toml 2>err && grep "a -> b -> a\|b -> a -> b" err
@@ -101,6 +104,11 @@ test_expect_success 'every command that prints has JSON with its schema' '
 	weir nice --json $(cat waiting) 3 >j && json_is j weir.nice/1 && test $(field j "d[\"urgency\"]") = 13 &&
 	weir share set --json --dry-run chem 30 >j && json_is j weir.share-set/1 &&
 	weir cancel --json $(cat id) >j && json_is j weir.cancel/1
+'
+test_expect_success 'a tree in JSON is applied as the same one in TOML' '
+	printf "{\"version\": 1, \"nodes\": {\"physics\": 60, \"physics/@alice\": 2, \"physics/@bob\": 1, \"chem\": {\"shares\": 41}, \"chem/@carol\": 1, \"faculty\": 1, \"faculty/maths\": 1}}" >tree.json &&
+	weir share apply tree.json >out && cat out && grep "chem .*40 → 41" out && weir share apply shares.toml &&
+	test_expect_code 5 weir share undo 0 2>err && grep "there is no revision 0" err
 '
 test_expect_success 'weir usage: everybody stands below his account' '
 	weir usage >out && cat out && sed -n "s/^\(physics\|chem\|[^ ]* @[a-z]*\) .*/\1/p" out >names &&

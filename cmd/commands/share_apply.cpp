@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share apply`: a file becomes the share tree, all or nothing. A file that cannot be read or has no node
+// Owns: `weir share apply`: a file, TOML or JSON, becomes the share tree, all or nothing. A file that cannot be read or has no node
 // changes nothing; nodes with usage or jobs are removed only after a confirmation.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/tree_change.hpp"
 #include "libfairshare/base/text/text_file.hpp"
+#include "libfairshare/json/share_tree_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 
 namespace weir::cmd {
@@ -17,13 +18,15 @@ Exit run_share_apply(Context& context) {
     if (!text) {
         return context.fail(Exit::no_such, "cannot read " + shown + ": " + text.error().message + ".");
     }
-    const auto parsed = parse_share_tree(*text, path);
+    const bool is_json = text->find_first_not_of(" \t\r\n") != std::string::npos &&
+                         (*text)[text->find_first_not_of(" \t\r\n")] == '{';
+    const auto parsed = is_json ? parse_share_tree_json(*text, path) : parse_share_tree(*text, path);
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
         return context.fail(Exit::invalid_tree,
                             "the share tree is invalid:\n" + to_string(*mistakes) + "\nNothing was changed.");
     }
     TreeChangeRequest request;
-    request.toml = *text;
+    request.toml = is_json ? write_share_tree(std::get<ShareTree>(parsed)) : *text;
     request.reason = context.args.text("message");
     request.allows_empty = context.args.has("allow-empty");
     request.asks = true;

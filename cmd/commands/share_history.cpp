@@ -95,9 +95,12 @@ Exit run_undo(Context& context) {
         if (!known) {
             return context.fail(known.error());
         }
-        const std::int64_t to = *asked == 0 ? known->before : *asked;
+        const bool is_named = !context.args.words.empty();
+        const std::int64_t to = is_named ? *asked : known->before;
         if (to == 0) {
-            return context.fail(Exit::no_such, "there is no revision before the current one. See: weir share history");
+            return context.fail(Exit::no_such, std::string(is_named ? "there is no revision 0: the first one is 1"
+                                                                    : "there is no revision before the current one") +
+                                                   ". See: weir share history");
         }
         TreeChangeRequest request;
         request.to_revision = to;
