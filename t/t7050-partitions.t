@@ -88,6 +88,18 @@ test_expect_success 'it starts, too, for a job that waits in another partition o
 	weir partition remove wider && wait_until job-route.partitions "{}" "[.partitions[].name] == [\"debug\", \"spare\", \"wide\"]" >/dev/null &&
 	partition spare "select(.state == \"off\")" && weir partition resume debug
 '
+test_expect_success 'reload refuses what [weir.route] cannot have, and says when a change takes effect' '
+	cp site.toml kept.toml && printf "[weir.route]\nhand-down = 0\n" >>site.toml && test_expect_code 1 weir reload 2>err; cat err &&
+	grep "hand-down = 0: must be a whole number from 1 to 100000" err && cp kept.toml site.toml &&
+	printf "[weir.route]\nhand-down = 4\n" >>site.toml && weir reload 2>err && cat err && grep "take effect at the next start" err &&
+	cp kept.toml site.toml && weir reload
+'
+test_expect_success 'a partition that died starts although the next instance of another one waits for cores' '
+	gated u1 -q batch -c3 && wait_event $u1 start && weir partition resize wide --cores 5 &&
+	old=$(field_of debug .instances[0].uri) && pid=$(FLUX_URI=$old call attr.get "{\"name\":\"broker.pid\"}" | jq -r .value) &&
+	kill -9 $pid && log_has "The partition debug ended" && partition debug "select(.state == \"up\")" &&
+	open_gate u1 && ended_well $u1 && is_alone wide && weir partition resize wide --cores 4 && is_alone wide
+'
 test_expect_success 'remove: a running job ends first; with --kill it does not' '
 	weir partition add more --queue debug --cores 1 && is_alone more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
 	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&

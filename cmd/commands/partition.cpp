@@ -126,6 +126,10 @@ Exit run_partition_list(Context& context) {
     });
 }
 
+std::string named_text(const Context& context) {
+    return "The partition " + context.args.words.front();
+}
+
 Exit ask_for(Context& context, Json request, const std::string& done) {
     return with_instance(context, [&](Client& client) {
         const auto answer = client.call("job-route.partition-change", request);
@@ -135,7 +139,8 @@ Exit ask_for(Context& context, Json request, const std::string& done) {
         if (context.json) {
             context.print(json_text("weir.partition/1", request));
         } else {
-            context.note(done);
+            const bool is_same = json_is_true(json_object_get(answer->get(), "unchanged"));
+            context.note(is_same ? named_text(context) + " has this size already: nothing was changed." : done);
         }
         for (const json_t* warning : items_at(answer->get(), "warnings")) {
             context.note("warning: " + std::string(json_is_string(warning) ? json_string_value(warning) : ""));
@@ -232,10 +237,6 @@ Status set_pairs(const Args& args, const PairOption& option, Json& into) {
     }
     into.set(option.table, std::move(table));
     return Done{};
-}
-
-std::string named_text(const Context& context) {
-    return "The partition " + context.args.words.front();
 }
 
 constexpr const char* no_size = "say how large it is: --cores N, or --nodes N --cores-per-node M.";

@@ -19,6 +19,7 @@
 #include "modules/job-route/parent_role.hpp"
 #include "modules/job-route/partition_keeper.hpp"
 #include "modules/job-route/questions.hpp"
+#include "modules/job-route/route_settings.hpp"
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
@@ -27,8 +28,6 @@ namespace {
 constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
 constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
 constexpr double heartbeats = 3.;      ///< of a child, in the time after which it counts as lost
-constexpr Duration lost_after_default = std::chrono::seconds(30);
-constexpr json_int_t hand_down_max = 100000;
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -57,33 +56,8 @@ std::vector<std::string> configured_serves(flux_t* h, int argc, char** argv) {
                              : std::vector<std::string>{};
 }
 
-/// [weir.route] lost-after in ticks, rounded up, at least one.
-std::int64_t configured_patience(flux_t* h) {
-    const json_t* value = json_object_get(json_object_get(flux::conf_table(h, "weir"), "route"), "lost-after");
-    Duration lost_after = lost_after_default;
-    if (value != nullptr) {
-        const char* text = json_string_value(value);
-        const auto parsed = parse_fsd_with_unit(text != nullptr ? text : "");
-        if (!parsed) {
-            throw flux::Failure(EINVAL, "[weir.route] lost-after: " + parsed.error().message);
-        }
-        lost_after = *parsed;
-    }
-    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(lost_after);
-    return std::max<std::int64_t>(1, whole.count() + (whole < lost_after ? 1 : 0));
-}
-
-/// [weir.route] hand-down.
-std::int64_t configured_depth(flux_t* h) {
-    const json_t* value = json_object_get(json_object_get(flux::conf_table(h, "weir"), "route"), "hand-down");
-    if (value == nullptr) {
-        return HandDown::depth_default;
-    }
-    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > hand_down_max) {
-        throw flux::Failure(EINVAL, "[weir.route] hand-down: must be a whole number from 1 to " +
-                                        std::to_string(hand_down_max) + ", the jobs that wait in a child at most");
-    }
-    return json_integer_value(value);
+RouteSettings configured_settings(flux_t* h) {
+    return flux::value_or_throw(decode_route_settings(json_object_get(flux::conf_table(h, "weir"), "route")));
 }
 
 std::optional<ChildRole::Config> child_config(flux_t* h, int argc, char** argv) {
@@ -128,8 +102,7 @@ class Module {
 
     flux_t* h_;
     bool is_child_;
-    std::int64_t patience_;
-    std::int64_t depth_;
+    RouteSettings settings_;  // of the start
     RouteTable table_;
     ChildLink link_;
     flux::PrivateMode privacy_;
@@ -151,13 +124,12 @@ class Module {
 Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     : h_(h),
       is_child_(config.has_value()),
-      patience_(configured_patience(h)),
-      depth_(configured_depth(h)),
-      table_(config.has_value(), patience_, depth_),
+      settings_(configured_settings(h)),
+      table_(config.has_value(), settings_.patience_s, settings_.depth),
       privacy_(flux::conf_table(h, "access")) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
-        h, table_, static_cast<double>(patience_) * tick_s / heartbeats, privacy_,
+        h, table_, static_cast<double>(settings_.patience_s) * tick_s / heartbeats, privacy_,
         ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); },
                               [this](const flux_msg_t* msg) {
                                   if (child_) {
@@ -254,7 +226,7 @@ void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
-    table_ = RouteTable(is_child_, patience_, depth_);
+    table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth);
     link_ = ChildLink();
     parent_->reset();
     keeper_->reset();

@@ -92,6 +92,7 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMod
     queues_ = Json::ref(flux::conf_table(h, "queues")).deep_copy();
     const Json weir = Json::ref(flux::conf_table(h, "weir"));
     route_ = weir.at("route").deep_copy();
+    started_with_ = flux::value_or_throw(decode_route_settings(route_.get()));
     users_ = weir.at("users").deep_copy();
     place_.has_instance_queue = queues_.at(instance_queue).get() != nullptr;
     read_changes();
@@ -273,7 +274,9 @@ void PartitionKeeper::start(const std::string& name, int folder) {
         }
         Json payload = Json::object();
         payload.set("J", sign_none(partition_jobspec(spec, place_, folder), getuid()));
-        payload.set("urgency", FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
+        // One that died takes its cores again, also where the next instance of another partition waits for more.
+        const bool has_died = table_.partitions().at(name).revival.deaths() > 0;
+        payload.set("urgency", has_died ? FLUX_JOB_URGENCY_EXPEDITE : FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
         flux::Future future = flux::rpc(h_, "job-ingest.submit", payload);
         flux_future_t* key = future.get();
         flux::then<&PartitionKeeper::on_started>(key, this);

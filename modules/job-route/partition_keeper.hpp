@@ -17,6 +17,7 @@
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
 #include "modules/job-route/partition_table.hpp"
+#include "modules/job-route/route_settings.hpp"
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
@@ -123,6 +124,7 @@ class PartitionKeeper {
     Json queues_;                        ///< [queues]
     Json route_;                         ///< [weir.route]
     Json users_;                         ///< [weir.users]
+    RouteSettings started_with_;         ///< [weir.route] at the start
     PartitionTable table_;
     bool is_ready_ = false;
     std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions

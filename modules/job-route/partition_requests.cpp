@@ -197,6 +197,9 @@ void PartitionKeeper::config_reload(const flux_msg_t* msg) {
     const auto specs = value_or_throw(decode_partitions(array, users));
     (void)value_or_throw(check_queues(specs, queues, nullptr));
     (void)value_or_throw(check_instances(specs, place_));
+    if (value_or_throw(decode_route_settings(route)) != started_with_) {
+        flux::log(h_, LOG_WARNING, "[weir.route] lost-after and hand-down take effect at the next start");
+    }
     const auto reload = std::make_shared<Reload>(Reload{flux::keep(msg),
                                                         Json::ref(array).deep_copy(),
                                                         Json::ref(queues).deep_copy(),
@@ -417,10 +420,11 @@ PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
     return change;
 }
 
-/// \return {warnings: [s]}
+/// \return {warnings: [s], unchanged: b}
 Json PartitionKeeper::apply(const Json& request, const Change& change) {
     const auto& [op, name, table] = change;
     const bool is_killed = request.boolean_at("kill").value_or(false);
+    const bool is_same = table && json_equal(table.get(), partition_table_of(in_force_.get(), name)) == 1;
     if (op == "close") {
         queues_kept_.clear();  // the next start has them again
         table_.close();
@@ -455,7 +459,7 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
     }
     perform();
     Json answer = Json::object();
-    answer.set("warnings", std::move(warnings));
+    answer.set("warnings", std::move(warnings)).set("unchanged", is_same);
     return answer;
 }
 

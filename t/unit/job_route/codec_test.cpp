@@ -6,6 +6,7 @@
 #include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
+#include "modules/job-route/route_settings.hpp"
 
 using weir::Json;
 using namespace weir::route;
@@ -339,4 +340,25 @@ TEST_CASE("attach and report: numbers that a sum or a product would not hold") {
                                           .get());
     REQUIRE(report);
     CHECK(report->events[1].seq == 9223372036854775808ULL);
+}
+
+TEST_CASE("[weir.route]: values, defaults, and mistakes that say what would be right") {
+    const auto read = [](const char* text) { return decode_route_settings(Json::parse(text)->get()); };
+    CHECK(*decode_route_settings(nullptr) == RouteSettings{});
+    const auto settings = read(R"({"queues":["a"],"serves":[],"lost-after":"1500ms","hand-down":3})");
+    REQUIRE(settings);
+    CHECK(settings->patience_s == 2);
+    CHECK(settings->depth == 3);
+    const std::pair<const char*, const char*> mistakes[] = {
+        {R"({"hand-down":0})", "[weir.route] hand-down = 0: must be a whole number from 1 to 100000"},
+        {R"({"hand-down":"x"})", R"(hand-down = "x": must be a whole number)"},
+        {R"({"lost-after":5})", "lost-after = 5: must be a duration with a unit"},
+        {R"({"lost-after":"bogus"})", R"(lost-after = "bogus": must be a duration)"},
+        {R"({"bogus":1})", "bogus = 1: there is no such key; the keys are queues, serves, lost-after and hand-down"},
+    };
+    for (const auto& [text, sentence] : mistakes) {
+        const auto refused = read(text);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().message.find(sentence) != std::string::npos);
+    }
 }
