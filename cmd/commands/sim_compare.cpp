@@ -15,6 +15,7 @@
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/replays.hpp"
 #include "cmd/sim/yardstick.hpp"
+#include "libfairshare/limits/limit_counts.hpp"
 #include "libsched/sim/priority_order.hpp"
 
 namespace weir::cmd {
@@ -94,8 +95,12 @@ Result<PlannedReplay> planned(const PolicyFile& file, std::int64_t cores, const 
         }
         plan.tree = std::move(*tree);
     }
-    if (file.settings && file.settings->policy != PolicyKind::fcfs) {
+    const bool is_ordered = file.settings && file.settings->policy != PolicyKind::fcfs;
+    if (is_ordered) {
         plan.order_name = std::string(name_of(file.settings->policy));
+    }
+    // Without an order fair starts can be found for every job, so that one is made only where it has an effect.
+    if (is_ordered || (file.tree && has_limits(*file.tree))) {
         plan.order = [&file, cores]() {
             return make_priority_order(*file.settings, cores, log_shares(file), file.site);
         };

@@ -143,9 +143,9 @@ Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
     return replayed;
 }
 
-/// Order of submission: nullptr.
+/// Order of submission without limits: nullptr.
 Result<std::unique_ptr<QueueOrder>> order_of(const JobLog& log, const ReplayPlan& plan) {
-    if (!plan.has_order()) {
+    if (!plan.file || !plan.file->settings) {
         return std::unique_ptr<QueueOrder>{};
     }
     auto made =

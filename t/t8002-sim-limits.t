@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='weir sim with a share tree that has limits: they hold under every policy'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+# line JOB SUBMIT RUN CORES USER: a line of a log
+line() {
+	echo "$1 $2 -1 $3 $4 -1 -1 $4 $3 -1 1 $5 2 -1 1 -1 -1 -1"
+}
+
+# Four cores. User 7 may run one job at a time, and none that asks for more than an hour: jobs 5 and 6 never start.
+{
+	echo "; MaxProcs: 4"
+	line 1 0 100 1 7
+	line 2 0 100 1 7
+	line 3 0 100 1 7
+	line 4 1 100 3 8
+	line 5 2 7200 1 7
+	line 6 3 7200 1 7
+} >log.swf
+cat >shares.toml <<EOT
+"a" = 1
+"a/@u7" = {shares = 1, running_jobs_max = 1, wall_time_max = "1h"}
+"a/@u8" = 1
+EOT
+printf "[sim]\nscheduler = \"fcfs\"\n[weir]\npolicy = \"fcfs\"\nshare-tree = \"shares.toml\"\n" >limited.toml
+printf "[sim]\nscheduler = \"fcfs\"\n" >plain.toml
+
+test_expect_success 'policy = "fcfs": the limits of the tree hold, and the order is that of submission' '
+	printf "job,start\n1,0\n2,100\n3,200\n4,1\n" >expected &&
+	weir sim run -p limited.toml --starts=got log.swf >text && test_cmp expected got && grep "^log.swf under fcfs on 4 cores" text
+'
+test_expect_success 'the same in a comparison' '
+	weir sim compare plain.toml limited.toml --trace=log.swf --json >j &&
+	test "$(field j "[(p[\"order\"], p[\"figures\"][\"jobs\"], p[\"figures\"][\"wait_max_s\"]) for p in d[\"policies\"]]")" = \
+		"[('"'submission', 6.0, 197.0), ('submission', 4.0, 200.0"')]"
+'
+test_expect_success 'a tree without limits lets fair starts be found for every job' '
+	printf "\"a\" = 1\n\"a/@*\" = 1\n" >free.toml && sed "s/shares.toml/free.toml/" limited.toml >unlimited.toml &&
+	weir sim compare plain.toml unlimited.toml --trace=log.swf --fair-starts=2 --json >j &&
+	test "$(field j "[p[\"figures\"][\"fair_start_jobs\"] for p in d[\"policies\"]]")" = "[6.0, 6.0]"
+'
+test_done
