@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='weir sim with a share tree that has limits: they hold under every policy'
+test_description='weir sim with a share tree that has limits: they hold under every policy, and jobs that they keep out are told'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -41,5 +41,27 @@ test_expect_success 'a tree without limits lets fair starts be found for every j
 	printf "\"a\" = 1\n\"a/@*\" = 1\n" >free.toml && sed "s/shares.toml/free.toml/" limited.toml >unlimited.toml &&
 	weir sim compare plain.toml unlimited.toml --trace=log.swf --fair-starts=2 --json >j &&
 	test "$(field j "[p[\"figures\"][\"fair_start_jobs\"] for p in d[\"policies\"]]")" = "[6.0, 6.0]"
+'
+test_expect_success 'jobs that never start are told, with the first of them' '
+	weir sim run -p limited.toml log.swf | grep "^held back    2 jobs never started: a limit keeps them out; first: job 5$" &&
+	weir sim run -p limited.toml --json log.swf >j && test "$(field j "d[\"never_started\"], d[\"first_never_started\"]")" = "(2, 5)" &&
+	weir sim run --json log.swf >j && test "$(field j "d[\"never_started\"], d[\"first_never_started\"]")" = "(0, None)" &&
+	weir sim run log.swf >text && ! grep "never started" text
+'
+test_expect_success 'the same over partitions' '
+	{ cat limited.toml && printf "[[partition]]\nname = \"all\"\ncores = 4\n"; } >parts.toml &&
+	weir sim run -p parts.toml --starts=got log.swf >text && test_cmp expected got &&
+	grep "^held back    2 jobs never started: a limit keeps them out; first: job 5$" text
+'
+test_expect_success 'the same in a comparison: table, page and JSON' '
+	weir sim compare plain.toml limited.toml --trace=log.swf --html=page.html -o j >table &&
+	grep "^limited: 2 jobs never started: a limit keeps them out; first: job 5$" table && grep "limited: 2 jobs never started" page.html &&
+	test "$(field j "[(p[\"never_started\"], p[\"first_never_started\"]) for p in d[\"policies\"]]")" = "[(0, None), (2, 5)]"
+'
+test_expect_success 'a policy under which no job starts is told' '
+	sed "s/1h/1s/; s/u8\" = 1/u8\" = {shares = 1, wall_time_max = \"1s\"}/" shares.toml >closed.toml && sed "s/shares.toml/closed.toml/" limited.toml >none.toml &&
+	weir sim compare plain.toml none.toml --trace=log.swf 2>err >table && grep "^figure  *plain *$" table &&
+	grep "^none: no job started, so that it has no figures: 6 jobs never started: a limit keeps them out; first: job 1$" err &&
+	test_expect_code 1 weir sim compare none.toml --trace=log.swf 2>err && grep "no job started under any policy" err && ! grep interrupted err
 '
 test_done

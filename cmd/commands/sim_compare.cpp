@@ -10,6 +10,7 @@
 #include "cmd/report/svg.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/never_started.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
@@ -250,6 +251,18 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     return work;
 }
 
+void note_without_starts(const Context& context, const std::vector<Replayed>& policies) {
+    for (const Replayed& policy : policies) {
+        std::vector<std::string> reasons = skipped_lines(policy.refused);
+        if (const std::string held = never_started_text(policy.never_started); !held.empty()) {
+            reasons.push_back(held);
+        }
+        if (policy.is_complete && !reasons.empty()) {
+            context.note(printable(policy.name) + ": no job started, so that it has no figures: " + listed(reasons));
+        }
+    }
+}
+
 Exit show(Context& context, const Comparison& comparison, bool is_interrupted) {
     if (auto written = write_files(context.args, comparison); !written) {
         return context.fail(written.error());
@@ -303,8 +316,11 @@ Exit run_sim_compare(Context& context) {
     if (!results) {
         return context.fail(results.error());
     }
+    note_without_starts(context, results->without_starts);
     if (results->replays.empty()) {
-        return context.fail(Exit::interrupted, "interrupted before any job started: there are no results.");
+        return results->is_interrupted
+                   ? context.fail(Exit::interrupted, "interrupted before any job started: there are no results.")
+                   : context.fail(Exit::failed, "no job started under any policy: there are no results.");
     }
     Comparison comparison = compared(std::move(work->yardstick), results->replays, std::move(results->measures));
     comparison.provenance = provenance_of(context.args, work->files);

@@ -7,6 +7,7 @@
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/never_started.hpp"
 #include "cmd/sim/outcome_file.hpp"
 #include "cmd/sim/partition_figures.hpp"
 #include "cmd/sim/policy_file.hpp"
@@ -239,6 +240,8 @@ std::string text_of(const Replayed& replayed) {
     text += "slowdown     mean " + fixed(totals.slowdown_mean(), 2) + ", greatest " + fixed(totals.slowdown_max(), 1) +
             " (bounded at 10 s)\n";
     text += "utilisation  " + percent(totals.utilization(facts.cores)) + "\n";
+    const std::string never_started = never_started_text(replayed.counters.never_started);
+    text += never_started.empty() ? "" : "held back    " + never_started + "\n";
     return text + (replayed.tree ? partitions_table(replayed.partitions, totals.makespan(), {}) : "");
 }
 
@@ -268,6 +271,7 @@ std::string json_of(const Replayed& replayed) {
         .set("utilization", totals.utilization(replayed.facts.cores))
         .set("makespan_s", to_seconds(totals.makespan()))
         .set("cost", std::move(cost));
+    add_never_started(out, replayed.counters.never_started);
     if (replayed.tree) {
         out.set("partitions", partitions_json(replayed.partitions, totals.makespan()))
             .set("refused", skipped_json(replayed.refused));

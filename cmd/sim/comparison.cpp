@@ -85,6 +85,7 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     result.is_complete = replayed.is_complete;
     result.partitions = replayed.partitions;
     result.refused = replayed.refused;
+    result.never_started = replayed.never_started;
     JobMetricsSum sum(yardstick.cores);
     for (const Outcome& outcome : replayed.outcomes) {
         sum.add(outcome);

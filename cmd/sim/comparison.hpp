@@ -39,6 +39,7 @@ struct Replayed {
     std::vector<FairStart> fair;               ///< of the measured jobs, in the order of measurement
     std::vector<PartitionFigures> partitions;  ///< without figures; none: one pool
     Skipped refused;                           ///< jobs that no partition could hold
+    NeverStarted never_started;
 };
 
 /// A job drawn in the window: its cores and its time.
@@ -61,6 +62,7 @@ struct Measured {
     double level_fs_error = 0;  ///< mean over the ends of days
     std::vector<PartitionFigures> partitions;
     Skipped refused;
+    NeverStarted never_started;
 
     std::vector<MachineSample> load;
     std::vector<UsageSample> usage;                    ///< of Yardstick::accounts

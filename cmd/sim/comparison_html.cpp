@@ -5,6 +5,7 @@
 #include "cmd/report/page.hpp"
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
+#include "cmd/sim/never_started.hpp"
 #include "cmd/sim/pictures.hpp"
 
 namespace weir::cmd {
@@ -125,6 +126,11 @@ std::string comparison_html(const Comparison& comparison) {
     for (const Measured& policy : comparison.policies) {
         page.paragraph(policy.name + ": scheduler " + policy.scheduler + ", queue ordered by " + policy.order + ". " +
                        (policy.is_complete ? "" : "It " + cut_off_text(policy).substr(policy.name.size() + 1) + "."));
+    }
+    for (const Measured& policy : comparison.policies) {
+        if (const std::string never_started = never_started_text(policy.never_started); !never_started.empty()) {
+            page.paragraph(policy.name + ": " + never_started + ".");
+        }
     }
     if (const std::string fair = fair_starts_text(comparison); !fair.empty()) {
         page.paragraph(fair);

@@ -6,6 +6,7 @@
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/never_started.hpp"
 #include "cmd/sim/picture_axes.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "libfairshare/base/json/json.hpp"
@@ -141,6 +142,7 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         .set("intervals_95", std::move(intervals))
         .set("accounts", accounts_json(comparison, policy))
         .set("users", users_json(comparison.yardstick, policy));
+    add_never_started(out, policy.never_started);
     if (!policy.partitions.empty()) {
         out.set("partitions", partitions_json(policy.partitions, policy.machine.makespan))
             .set("refused", skipped_json(policy.refused));

@@ -4,6 +4,7 @@
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/figures.hpp"
 #include "cmd/sim/job_log.hpp"
+#include "cmd/sim/never_started.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -104,6 +105,9 @@ std::string comparison_table(const Comparison& comparison, const Screen& screen)
     }
     for (const Measured& policy : policies) {
         text += partitions_text(policy, screen);
+        if (const std::string never_started = never_started_text(policy.never_started); !never_started.empty()) {
+            text += printable(policy.name) + ": " + never_started + "\n";
+        }
         if (const std::string cut = cut_off_text(policy); !cut.empty()) {
             text += printable(cut) + "\n";
         }

@@ -140,6 +140,7 @@ class Worker {
             return Error{counters.error().code, plan.name + ": " + counters.error().message};
         }
         replayed.is_complete = !counters->interrupted;
+        replayed.never_started = counters->never_started;
         std::sort(replayed.outcomes.begin(), replayed.outcomes.end(),
                   [](const Outcome& a, const Outcome& b) { return a.place < b.place; });
         return Done{};
@@ -195,7 +196,9 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
         if (one.error) {
             return *one.error;
         }
-        if (!one.replayed.outcomes.empty()) {
+        if (one.replayed.outcomes.empty()) {
+            results.without_starts.push_back(std::move(one.replayed));
+        } else {
             results.replays.push_back(std::move(one.replayed));
             results.measures.push_back(std::move(one.measured));
         }

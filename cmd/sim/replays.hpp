@@ -26,7 +26,8 @@ struct PlannedReplay {
 };
 
 struct ReplayResults {
-    std::vector<Replayed> replays;          ///< in the order of the plan; those that never began are left out
+    std::vector<Replayed> replays;          ///< in the order of the plan; those without a start are left out
+    std::vector<Replayed> without_starts;   ///< no job could start, or the replay was interrupted before
     std::vector<Measured> measures;         ///< by place in `replays`
     std::uint64_t fair_starts_planned = 0;  ///< under each policy
     bool is_interrupted = false;

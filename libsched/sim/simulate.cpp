@@ -57,9 +57,10 @@ class Replay {
             if (control != nullptr && control->progress && instants % std::max<std::uint64_t>(control->every, 1) == 0 &&
                 !control->progress(counters_)) {
                 counters_.interrupted = true;
-                break;
+                return counters_;
             }
         }
+        counters_.never_started = never_started();
         return counters_;
     }
 
@@ -120,6 +121,20 @@ class Replay {
         if (order_ != nullptr) {
             order_->submitted(job, JobId{slot}, job.submit);
         }
+    }
+
+    /// REQUIRES: no job runs.
+    NeverStarted never_started() const {
+        NeverStarted waiting{counters_.submitted - counters_.started};
+        const InSystem* first = nullptr;
+        for (const InSystem& entry : slots_) {
+            if (entry.start == never && (first == nullptr || entry.id < first->id)) {
+                first = &entry;
+            }
+        }
+        WEIR_CHECK((first != nullptr) == (waiting.count > 0));
+        waiting.first = first != nullptr ? first->job.number : 0;
+        return waiting;
     }
 
     /// What ends at one instant ends in order of start, of one start in the log's order.

@@ -26,6 +26,12 @@ using JobSource = std::function<Result<std::optional<SimJob>>()>;
 /// Receives every job when it starts: by start, then in the order of the pass.
 using OutcomeSink = std::function<void(const Outcome&)>;
 
+/// Jobs that still wait when nothing is left that could start them: a limit keeps them out for ever.
+struct NeverStarted {
+    std::uint64_t count = 0;
+    std::int64_t first = 0;  ///< the number of the first in the log, where there is one
+};
+
 /// How far a replay is and what it cost.
 struct SimCounters {
     std::uint64_t passes = 0;
@@ -35,6 +41,7 @@ struct SimCounters {
     std::uint64_t ended = 0;
     std::uint64_t in_system_max = 0;  ///< most jobs that waited or ran at once; memory grows with this number
     Instant now{};                    ///< the replay's
+    NeverStarted never_started;       ///< known at the end; none of a replay that was interrupted
     bool interrupted = false;
 };
 

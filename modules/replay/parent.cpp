@@ -2,6 +2,7 @@
 // Owns: Parent. See parent.hpp.
 #include "modules/replay/parent.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace weir::replay {
@@ -58,6 +59,12 @@ void Parent::attach(std::size_t partition, const SimPartition& what) {
     attach.serves = what.queues;
     attach.cores = what.cores;
     WEIR_CHECK(table_.attach(attach, {0, true}).has_value());
+}
+
+const SimJob& Parent::first_waiting() const {
+    const auto first = std::min_element(waiting_.begin(), waiting_.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    return jobs_.at(first->second).job;
 }
 
 std::uint32_t Parent::new_slot(route::JobId id) {

@@ -41,6 +41,8 @@ class Parent {
     std::uint64_t place(route::JobId id) const { return jobs_.at(id.value).place; }
     /// Jobs whose allocation is not on record.
     std::size_t waiting() const { return waiting_.size(); }
+    /// The first of them in the log. REQUIRES: waiting() > 0. O(waiting()).
+    const SimJob& first_waiting() const;
     /// The least cores that one of them requests. REQUIRES: waiting() > 0.
     std::uint32_t least_cores() const { return waiting_.begin()->first; }
     /// Jobs whose end is on record.

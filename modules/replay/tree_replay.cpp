@@ -59,6 +59,7 @@ class TreeReplay {
                 break;
             }
         }
+        counters_.never_started = never_started();
         counters_.considered = 0;
         for (const auto& child : children_) {
             counters_.considered += child->considered();
@@ -171,6 +172,12 @@ class TreeReplay {
         }
         parent_.submit(job, place, counters_.now);
         counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - refused_ - parent_.ended());
+    }
+
+    /// Those that still wait at the end.
+    NeverStarted never_started() const {
+        const std::uint64_t count = counters_.interrupted ? 0 : counters_.submitted - refused_ - counters_.started;
+        return {count, count > 0 && parent_.waiting() > 0 ? parent_.first_waiting().number : 0};
     }
 
     /// Nothing: a partition can hold it.
