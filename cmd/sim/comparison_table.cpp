@@ -72,8 +72,10 @@ std::string cut_off_text(const Measured& policy) {
 
 std::string fair_starts_text(const Comparison& comparison) {
     std::uint64_t found = 0;
+    bool have_all = true;
     for (const Measured& policy : comparison.policies) {
         found = std::max(found, policy.fair_start ? policy.fair_start->jobs : 0);
+        have_all = have_all && policy.fair_start;
     }
     const std::uint64_t all = comparison.yardstick.jobs;
     const std::uint64_t planned = comparison.fair_starts_planned;
@@ -87,6 +89,7 @@ std::string fair_starts_text(const Comparison& comparison) {
                ", the first of the log: the run was interrupted, so they do not represent the others.";
     }
     return "Fair starts: " + of + ", drawn from the whole log, the same under all policies" +
+           (have_all ? "" : " that have them") +
            (found < planned ? " (interrupted: " + number(planned) + " were asked for)" : "") +
            ". In parentheses: the 95 % interval of the figure of all jobs. None is best where intervals overlap.";
 }

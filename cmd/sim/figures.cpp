@@ -159,13 +159,17 @@ std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured
     if (figure.better == Better::neither || policies.size() < 2) {
         return std::nullopt;
     }
+    const bool are_of_equal_jobs = std::all_of(policies.begin(), policies.end(), [&](const Measured& policy) {
+        return policy.is_complete && policy.jobs.jobs == policies.front().jobs.jobs && figure.of(policy);
+    });
+    if (!are_of_equal_jobs) {
+        return std::nullopt;
+    }
     // As a value of which lower is better: the negative of a figure of which higher is.
     std::vector<std::pair<std::size_t, Interval>> known;
     for (std::size_t i = 0; i < policies.size(); ++i) {
-        if (const Value own = figure.of(policies[i])) {
-            const Interval in = interval_of(figure, policies[i], *own);
-            known.emplace_back(i, figure.better == Better::lower ? in : Interval{-in.high, -in.low});
-        }
+        const Interval in = interval_of(figure, policies[i], *figure.of(policies[i]));
+        known.emplace_back(i, figure.better == Better::lower ? in : Interval{-in.high, -in.low});
     }
     // The policy whose interval ends before all others begin.
     for (const auto& [i, in] : known) {

@@ -29,8 +29,8 @@ const std::vector<Figure>& figures();
 /// "6h 12m", "2.35", "41.2 %", "1 204"; "-" for none; with its interval, where it is of a sample:
 /// "9.0 % (4.8 % to 16.2 %)".
 std::string figure_text(const Figure& figure, const Measured& policy);
-/// The policy that is best in a figure; none where it has no better, not exactly one is best, or the best one's
-/// interval and another's overlap.
+/// The policy that is best in a figure; none where it has no better, not exactly one is best, the best one's interval
+/// and another's overlap, or not all policies have the figure of a whole replay of as many jobs.
 std::optional<std::size_t> best(const Figure& figure, const std::vector<Measured>& policies);
 
 }  // namespace weir::cmd

@@ -93,6 +93,45 @@ TEST_CASE("comparison: nobody is best where intervals overlap; who is best where
     CHECK(best(*missed, policies) == 0);
 }
 
+// Kills: a star for a policy that ran fewer jobs, was cut off, or is the only one with a value.
+TEST_CASE("comparison: nobody is best where policies did not run the same jobs to the end, or one has no value") {
+    const Comparison comparison = comparison_of(40);
+    const Figure& wait = figures()[1];
+    std::vector<Measured> policies = comparison.policies;
+    REQUIRE(best(wait, policies) == 0);
+    policies[1].is_complete = false;
+    CHECK_FALSE(best(wait, policies));
+    policies = comparison.policies;
+    policies[1].jobs.jobs--;
+    CHECK_FALSE(best(wait, policies));
+    policies = comparison.policies;
+    policies[0].fair_start = FairStartMetrics{};
+    for (const Figure& figure : figures()) {
+        CHECK((figure.of(policies[1]) || !best(figure, policies)));
+    }
+}
+
+TEST_CASE("comparison: fair starts are the same under all policies only where all have them") {
+    Comparison comparison = comparison_of(40);
+    comparison.fair_starts_planned = 10;
+    FairStartMetrics metrics;
+    metrics.jobs = 10;
+    comparison.policies[0].fair_start = metrics;
+    CHECK(fair_starts_text(comparison).find("the same under all policies that have them.") != std::string::npos);
+    comparison.policies[1].fair_start = metrics;
+    CHECK(fair_starts_text(comparison).find("the same under all policies.") != std::string::npos);
+}
+
+TEST_CASE("comparison: jobs that never started are told of their policy") {
+    Comparison comparison = comparison_of(40);
+    CHECK(comparison_table(comparison, Screen{}).find("never started") == std::string::npos);
+    comparison.policies[1].never_started = {11, 16};
+    const std::string text = "b: 11 jobs never started: a limit keeps them out; first: job 16";
+    CHECK(comparison_table(comparison, Screen{}).find(text) != std::string::npos);
+    CHECK(comparison_html(comparison).find(text) != std::string::npos);
+    CHECK(comparison_json(comparison).find(R"("never_started":11,"first_never_started":16)") != std::string::npos);
+}
+
 // Kills: cores given back late or not at all; two jobs on one core; a job on fewer cores than it has.
 TEST_CASE("comparison: in the window every job has its cores and no core has two jobs") {
     rc::prop("packing", [] {
