@@ -151,6 +151,9 @@ Result<std::optional<SimJob>> JobLog::read() {
         if (!*job) {
             return std::optional<SimJob>();
         }
+        if (options_.cores == 0 && swf_ && swf_->bad_size()) {
+            return Error{std::errc::invalid_argument, swf_->bad_size()->message + ". Mend it, or give it: --cores=N"};
+        }
         if (options_.cores == 0) {
             return Error{std::errc::invalid_argument,
                          path_ +

@@ -2,18 +2,33 @@
 // Owns: which lines of a log can be replayed.
 #include "libsched/sim/sim_job.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace weir {
+namespace {
+
+struct Range {
+    const char* name;
+    std::int64_t value, low, high;
+};
+
+}  // namespace
 
 Result<SimJob> sim_job(const SwfJob& job) {
     const std::int64_t cores = job.processors > 0 ? job.processors : job.requested_processors;
     constexpr std::int64_t seconds_max = 4'000'000'000'000;
-    if (cores <= 0 || cores > 0xFFFFFFFFLL || job.run < 0 || job.submit < 0 || job.run > seconds_max ||
-        job.submit > seconds_max || job.requested_time > seconds_max) {
-        return Error{std::errc::invalid_argument,
-                     "job " + std::to_string(job.job) + " cannot be replayed: processors " + std::to_string(cores) +
-                         ", run time " + std::to_string(job.run) + ", submitted at " + std::to_string(job.submit)};
+    const Range ranges[] = {{"number of processors", cores, 1, 0xFFFFFFFFLL},
+                            {"run time", job.run, 0, seconds_max},
+                            {"submit time", job.submit, 0, seconds_max},
+                            {"requested time", std::max<std::int64_t>(job.requested_time, 0), 0, seconds_max}};
+    for (const Range& range : ranges) {
+        if (range.value < range.low || range.value > range.high) {
+            return Error{std::errc::invalid_argument, "job " + std::to_string(job.job) + " cannot be replayed: its " +
+                                                          range.name + " is " + std::to_string(range.value) +
+                                                          "; it must be from " + std::to_string(range.low) + " to " +
+                                                          std::to_string(range.high)};
+        }
     }
     const auto seconds = [](std::int64_t s) { return Duration{s * 1'000'000}; };
     const auto number = []<typename To>(std::int64_t value, To) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "libfairshare/base/escaped_text.hpp"
+
 namespace weir {
 namespace {
 
@@ -40,8 +42,8 @@ Result<SiteValues> SiteValues::read(std::string_view text, const std::string& na
             continue;
         }
         const auto bad = [&](const std::string& what) {
-            return Error{std::errc::invalid_argument, name + ":" + std::to_string(number) + ": " + what + ": \"" +
-                                                          std::string(whole.substr(0, 60)) + "\""};
+            return Error{std::errc::invalid_argument,
+                         name + ":" + std::to_string(number) + ": " + what + ": \"" + escaped(whole, 60) + "\""};
         };
         const auto id = number_of<std::int64_t>(job);
         const auto given = number_of<double>(value);

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "libfairshare/base/escaped_text.hpp"
+
 namespace weir {
 namespace {
 
@@ -31,10 +33,9 @@ Error bad_field(std::size_t i, const char* at, const char* end) {
     while (word_end != end && !is_blank(*word_end)) {
         ++word_end;
     }
-    return Error{std::errc::invalid_argument,
-                 "field " + std::to_string(i + 1) + " (" + field_names[i] + ") is \"" +
-                     std::string(at, std::min<std::size_t>(static_cast<std::size_t>(word_end - at), 40)) +
-                     "\": it must be an integer, -1 when not known"};
+    return Error{std::errc::invalid_argument, "field " + std::to_string(i + 1) + " (" + field_names[i] + ") is \"" +
+                                                  escaped({at, static_cast<std::size_t>(word_end - at)}) +
+                                                  "\": it must be an integer, -1 when not known"};
 }
 
 /// A decimal integer at `at`, which then points behind it; false when there is none or it is out of range.
@@ -173,6 +174,8 @@ void SwfReader::read_comment(std::string_view line) {
         if (std::from_chars(value.data(), value.data() + value.size(), processors).ec == std::errc{} &&
             processors > 0) {
             max_processors_ = processors;
+        } else {
+            bad_size_ = lines_.at_line("MaxProcs is \"" + escaped(value) + "\": it must be an integer from 1 on");
         }
     }
     if (!saw_job_) {

@@ -65,6 +65,8 @@ class SwfReader {
     Result<std::optional<SwfJob>> next();
     /// MaxProcs of the comments read so far; 0: not given (or not before the first job).
     std::int64_t max_processors() const { return max_processors_; }
+    /// "FILE:LINE: what" of a MaxProcs that is no size, the last of those read so far.
+    const std::optional<Error>& bad_size() const { return bad_size_; }
     /// Comment lines before the first job, without ';'.
     const std::vector<std::string>& header() const { return header_; }
     /// The position of the reader.
@@ -79,6 +81,7 @@ class SwfReader {
     bool saw_job_ = false;
     Skipped skipped_;
     std::int64_t max_processors_ = 0;
+    std::optional<Error> bad_size_;
     std::vector<std::string> header_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "libsched/sim/lublin.hpp"
 #include "libsched/sim/prng.hpp"
+#include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"
 
 using namespace weir;
@@ -83,6 +84,35 @@ TEST_CASE("swf: the header ends with the first job, and a machine of nothing is 
     CHECK(r.skipped().total() == 2);
     CHECK(r.skipped().kinds()[0].first.find("log:4: ") == 0);
     CHECK(swf_header({"MaxProcs: 3", "Version: 1", "Note: x"}, 64) == "; Version: 2.2\n; MaxProcs: 64\n; Note: x\n");
+}
+
+TEST_CASE("swf: bytes of a field are shown escaped and not without end") {
+    const auto message = [](const std::string& word) { return parse_swf_line(word + " 2 3").error().message; };
+    CHECK(message(std::string("\x1b[2J\0\xff", 6)) ==
+          R"(field 1 (job number) is "\x1b[2J\x00\xff": it must be an integer, -1 when not known)");
+    CHECK(message(std::string(5000, 'x')).size() < 120);
+}
+
+TEST_CASE("swf: a size of the machine that is no number is known with its line") {
+    auto r = reader("; Note: x\n; MaxProcs: foo\n" + line);
+    REQUIRE(r.next().has_value());
+    REQUIRE(r.bad_size());
+    CHECK(r.bad_size()->message == "log:2: MaxProcs is \"foo\": it must be an integer from 1 on");
+}
+
+TEST_CASE("swf job: a value that cannot be replayed is named with what it may be") {
+    const auto message = [](SwfJob job) { return sim_job(job).error().message; };
+    const SwfJob good{.job = 7, .submit = 0, .run = 1, .processors = 1};
+    REQUIRE(sim_job(good).has_value());
+    SwfJob bad = good;
+    bad.processors = 0;
+    CHECK(message(bad) == "job 7 cannot be replayed: its number of processors is -1; it must be from 1 to 4294967295");
+    bad = good;
+    bad.submit = -5;
+    CHECK(message(bad) == "job 7 cannot be replayed: its submit time is -5; it must be from 0 to 4000000000000");
+    bad = good;
+    bad.requested_time = 4'000'000'000'001;
+    CHECK(message(bad).find("its requested time is 4000000000001;") != std::string::npos);
 }
 
 TEST_CASE("swf: an endless line is refused") {
