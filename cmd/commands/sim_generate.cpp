@@ -10,10 +10,10 @@
 namespace weir::cmd {
 namespace {
 
-/// The shortest text that reads back as the same number.
+/// The shortest text without an exponent, which options do not take, that reads back as the same number.
 std::string shortest(double value) {
-    char text[32];
-    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+    char text[400];
+    return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr};
 }
 
 LublinSettings settings_of(const Args& args) {
@@ -37,7 +37,7 @@ std::string recipe(const LublinSettings& settings) {
                        " --cores=" + std::to_string(settings.cores) + " --users=" + std::to_string(settings.users) +
                        " --accounts=" + std::to_string(settings.accounts) + " --seed=" + std::to_string(settings.seed);
     text += settings.load > 0 ? " --load=" + shortest(settings.load) : "";
-    text += settings.run_max > 0 ? " --longest=" + std::to_string(settings.run_max) : "";
+    text += settings.run_max > 0 ? " --longest=" + std::to_string(settings.run_max) + "s" : "";
     return text + (settings.two_classes ? " --two-classes" : "");
 }
 
