@@ -60,7 +60,8 @@ std::string example_lines(const std::vector<std::string>& examples) {
 
 std::string exit_lines() {
     return "  0 done, 1 failed, 2 usage, 3 no instance or module, 4 not permitted, 5 no such thing,\n"
-           "  6 the tree has changed since it was read, 7 invalid share tree\n";
+           "  6 the tree has changed since it was read, 7 invalid share tree,\n"
+           "  130 interrupted (Ctrl-C)\n";
 }
 
 std::string usage_line(const Command& command) {

@@ -37,7 +37,8 @@ For every command
 
 Exit codes
   0 done, 1 failed, 2 usage, 3 no instance or module, 4 not permitted, 5 no such thing,
-  6 the tree has changed since it was read, 7 invalid share tree
+  6 the tree has changed since it was read, 7 invalid share tree,
+  130 interrupted (Ctrl-C)
 )");
 }
 
