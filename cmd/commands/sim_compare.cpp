@@ -240,7 +240,7 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     note_equals(context, work.files);
     for (const PolicyFile& file : work.files) {
         for (const std::string& warning : file.warnings) {
-            context.note(file.path + ": " + warning);
+            context.note(warning);
         }
         auto plan = planned(file, work.yardstick.cores, log->queues());
         if (!plan) {

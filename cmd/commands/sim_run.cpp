@@ -110,7 +110,7 @@ Result<ReplayPlan> replay_plan_of(const Context& context) {
             return file.error();
         }
         for (const std::string& warning : file->warnings) {
-            context.note(file->path + ": " + warning);
+            context.note(warning);
         }
         plan.scheduler = file->scheduler;
         plan.cores = file->cores;

@@ -11,6 +11,7 @@
 #include "cmd/common/text.hpp"
 #include "cmd/sim/policy_settings_json.hpp"
 #include "libfairshare/base/json/json.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 #include "libfairshare/base/text/text_file.hpp"
 #include "libfairshare/base/text/toml_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
@@ -69,8 +70,10 @@ class SimTable {
   private:
     void read_key(const std::string& key, json_t* value, PolicyFile& into) {
         if (key == "scheduler") {
-            auto policy = policy_named(json_is_string(value) ? json_string_value(value) : "");
-            if (policy) {
+            const auto policy = policy_named(json_is_string(value) ? json_string_value(value) : "");
+            if (!json_is_string(value)) {
+                complain(key, value, "must be the name of a scheduler in quotes, such as \"easy\"");
+            } else if (policy) {
                 into.scheduler = *policy;
             } else {
                 complain(key, value, policy.error().message);
@@ -121,12 +124,24 @@ const json_t* with_order(const json_t* weir) {
     return is_route ? nullptr : weir;
 }
 
-Status read_tree(PolicyFile& file) {
+/// A file that a key of the policy file names. Error: begins with `key`, the key's place and value.
+Result<std::string> named_text(const std::string& path, const std::string& key, PolicyFile& file) {
+    auto text = text_of(path, file);
+    return text ? text : Error{text.error().code, key + ": " + text.error().message};
+}
+
+std::string beside(const PolicyFile& file, const std::string& name) {
+    return (std::filesystem::path(file.path).parent_path() / name).string();
+}
+
+Status read_tree(const TomlPlaces& places, PolicyFile& file) {
     if (!file.settings->is_share_tree_named) {
         return Done{};
     }
-    file.tree_path = (std::filesystem::path(file.path).parent_path() / file.settings->share_tree).string();
-    const auto text = text_of(file.tree_path, file);
+    const std::string& name = file.settings->share_tree;
+    file.tree_path = beside(file, name);
+    const auto text =
+        named_text(file.tree_path, places.of("weir.share-tree") + "[weir] share-tree = \"" + name + "\"", file);
     if (!text) {
         return text.error();
     }
@@ -138,12 +153,13 @@ Status read_tree(PolicyFile& file) {
     return Done{};
 }
 
-Status read_site_values(PolicyFile& file) {
+Status read_site_values(const TomlPlaces& places, PolicyFile& file) {
     if (file.site_path.empty()) {
         return Done{};
     }
-    const std::string path = (std::filesystem::path(file.path).parent_path() / file.site_path).string();
-    const auto text = text_of(path, file);
+    const std::string path = beside(file, file.site_path);
+    const auto text =
+        named_text(path, places.of("sim.site-values") + "[sim] site-values = \"" + file.site_path + "\"", file);
     if (!text) {
         return text.error();
     }
@@ -165,6 +181,31 @@ void note_partitions(const json_t* sim, PolicyFile& file) {
             file.warnings.push_back("[sim] " + std::string(key) + " has no effect without [[partition]].");
         }
     }
+}
+
+/// Tables with a name that is nearly one of a policy. Others may be of the configuration of an instance.
+std::vector<std::string> mistyped_tables(const json_t* document, const TomlPlaces& places) {
+    static constexpr std::array<std::string_view, 3> known{"weir", "sim", "partition"};
+    std::vector<std::string> warnings;
+    const char* name = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(const_cast<json_t*>(document), name, value) {  // it only walks
+        const std::string nearest = nearest_name(name, known);
+        if (!nearest.empty() && nearest != name) {
+            warnings.push_back(places.of(name) + "[" + name + "] has no effect: unknown here; did you mean [" +
+                               nearest + "]?");
+        }
+    }
+    return warnings;
+}
+
+/// Settings without effect, each with the file.
+std::vector<std::string> warnings_of(const json_t* document, const TomlPlaces& places, const PolicyFile& file) {
+    std::vector<std::string> warnings = mistyped_tables(document, places);
+    for (const std::string& warning : file.warnings) {
+        warnings.push_back(file.path + ": " + warning);
+    }
+    return warnings;
 }
 
 }  // namespace
@@ -208,8 +249,12 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     const json_t* sim = json_object_get(owned.get(), "sim");
     const json_t* weir = with_order(json_object_get(owned.get(), "weir"));
     if (!json_is_object(sim) && weir == nullptr && json_object_get(owned.get(), "partition") == nullptr) {
+        std::string mistyped;
+        for (const std::string& warning : mistyped_tables(owned.get(), places)) {
+            mistyped += warning + "\n";
+        }
         return Error{std::errc::invalid_argument,
-                     path +
+                     mistyped + path +
                          ": no policy: write a table [sim] with the scheduler (scheduler = \"easy\"), a table [weir] "
                          "with the order of the queue, tables [[partition]], or all of them."};
     }
@@ -233,16 +278,17 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
     if (!complaints.empty()) {
         return Error{std::errc::invalid_argument, complaints};
     }
-    if (auto read = read_site_values(file); !read) {
+    if (auto read = read_site_values(places, file); !read) {
         return read.error();
     }
     if (file.settings) {
-        if (auto read = read_tree(file); !read) {
+        if (auto read = read_tree(places, file); !read) {
             return read.error();
         }
         file.warnings = policy_warnings(*file.settings, log_facts(file.site != nullptr));
     }
     note_partitions(sim, file);
+    file.warnings = warnings_of(owned.get(), places, file);
     file.source.settings = settings_text(file, weir);
     return file;
 }

@@ -29,7 +29,7 @@ struct PolicyFile {
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
     std::optional<SitePartitions> partitions;  ///< where there is a [[partition]]
-    std::vector<std::string> warnings;         ///< settings without effect
+    std::vector<std::string> warnings;         ///< settings without effect, each with the file
     PolicySource source;                       ///< the files, with hashes, and all settings that are in force
 };
 

@@ -200,7 +200,7 @@ class TreeReplay {
             }
         }
         if (most == 0 && !against.empty()) {
-            return Refusal{"taken by no partition of its queue", *route::refusal_text(queue, against)};
+            return Refusal{"taken by no partition of its queue", "is refused: " + *route::refusal_text(queue, against)};
         }
         if (most == 0) {
             return Refusal{"of a queue that no partition serves", "is of queue " + queue};

@@ -290,7 +290,7 @@ TEST_CASE("tree: a partition takes what its rules say, and what none takes is re
     const auto result = test::replay_tree(tree, jobs);
     CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{0, 50, 0, -1});
     REQUIRE(result.refused.size() == 1);
-    CHECK(result.refused[0].find("job 4 no partition of the queue all takes this job: ") == 0);
+    CHECK(result.refused[0].find("job 4 is refused: no partition of the queue all takes this job: ") == 0);
     CHECK(result.refused[0].find("takes at most 2 cores (it asks for 3 cores)") != std::string::npos);
 }
 
