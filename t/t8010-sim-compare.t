@@ -143,7 +143,7 @@ test_expect_success 'all settings in force stand there, defaults too; what diffe
 test_expect_success 'names that read alike are refused; one policy under two names is said' '
 	{ echo "[sim]" && echo "name = \"fair  share \"" && sed 1d fair.toml; } >blank.toml &&
 	{ echo "[sim]" && echo "name = \"fair share\"" && sed 1d fair.toml; } >plain.toml &&
-	test_expect_code 1 weir sim compare blank.toml plain.toml --trace=load.swf.gz 2>err && grep "plain.toml: its name .fair share. is the name of blank.toml" err &&
+	test_expect_code 2 weir sim compare blank.toml plain.toml --trace=load.swf.gz 2>err && grep "plain.toml: its name .fair share. is the name of blank.toml" err &&
 	cp fair.toml copy.toml && weir sim compare -q fair.toml copy.toml --trace=load.swf.gz --fair-starts=0 2>err &&
 	grep "copy.toml and fair.toml are the same policy" err
 '
@@ -178,22 +178,22 @@ test_expect_success 'fair starts can be left out' '
 
 test_expect_success 'bad policies: every mistake with file, line, value and what is right; nothing is written' '
 	printf "[sim]\nscheduler = \"esay\"\ncores = 0\n# x\ncolour = 1\n" >bad.toml && printf "[weir]\nhalf-life = \"soon\"\n" >bad2.toml &&
-	test_expect_code 1 weir sim compare bad.toml bad2.toml --trace=load.swf.gz --html=never.html 2>err &&
+	test_expect_code 2 weir sim compare bad.toml bad2.toml --trace=load.swf.gz --html=never.html 2>err &&
 	grep "bad.toml:2: .sim. scheduler = \"esay\": .*did you mean \"easy\"" err &&
 	grep "bad.toml:3: .sim. cores = 0: must be a whole number" err && grep "bad.toml:5: .sim. colour = 1: unknown key" err &&
 	grep "bad2.toml:2: .weir. half-life = \"soon\"" err && ! test -e never.html
 '
 test_expect_success 'no TOML, no policy in it, no such file, a bad share tree' '
-	echo "[sim" >syntax.toml && test_expect_code 1 weir sim compare syntax.toml --trace=load.swf.gz 2>err && grep "syntax.toml:1:" err &&
-	echo "[other]" >empty.toml && test_expect_code 1 weir sim compare empty.toml --trace=load.swf.gz 2>err && grep "empty.toml: no policy" err &&
+	echo "[sim" >syntax.toml && test_expect_code 2 weir sim compare syntax.toml --trace=load.swf.gz 2>err && grep "syntax.toml:1:" err &&
+	echo "[other]" >empty.toml && test_expect_code 2 weir sim compare empty.toml --trace=load.swf.gz 2>err && grep "empty.toml: no policy" err &&
 	test_expect_code 5 weir sim compare nowhere.toml --trace=load.swf.gz 2>err && grep "nowhere.toml" err &&
 	printf "\"a\" = -1\n" >badtree.toml && printf "[weir]\nshare-tree = \"badtree.toml\"\n" >treed.toml &&
-	test_expect_code 1 weir sim compare treed.toml --trace=load.swf.gz 2>err && grep "badtree.toml:1:" err
+	test_expect_code 2 weir sim compare treed.toml --trace=load.swf.gz 2>err && grep "badtree.toml:1:" err
 '
 test_expect_success 'two of one name, two machines, no log, a log that is not there, a folder that is not there' '
-	mkdir -p d && cp easy.toml d/ && test_expect_code 1 weir sim compare easy.toml d/easy.toml --trace=load.swf.gz 2>err && grep "d/easy.toml: its name \"easy\" is the name of easy.toml" err &&
+	mkdir -p d && cp easy.toml d/ && test_expect_code 2 weir sim compare easy.toml d/easy.toml --trace=load.swf.gz 2>err && grep "d/easy.toml: its name \"easy\" is the name of easy.toml" err &&
 	printf "[sim]\ncores = 64\n" >a.toml && printf "[sim]\ncores = 65\n" >b.toml &&
-	test_expect_code 1 weir sim compare a.toml b.toml --trace=load.swf.gz 2>err && grep "b.toml: .sim. cores = 65, but a.toml says 64" err &&
+	test_expect_code 2 weir sim compare a.toml b.toml --trace=load.swf.gz 2>err && grep "b.toml: .sim. cores = 65, but a.toml says 64" err &&
 	test_expect_code 2 weir sim compare easy.toml 2>err && grep -e "--trace" err &&
 	test_expect_code 5 weir sim compare easy.toml --trace=nolog.swf 2>err && grep "nolog.swf" err &&
 	test_expect_code 2 weir sim compare 2>err && grep "POLICY.toml" err &&

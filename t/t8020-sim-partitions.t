@@ -176,7 +176,7 @@ test_expect_success 'the JSON has each partition, and the settings that were in 
 # ---- bad files ----
 
 bad() {
-	test_expect_code $1 weir sim run -p bad.toml hand.swf 2>err && test_expect_code 1 weir sim compare bad.toml --trace=hand.swf 2>err2
+	test_expect_code $1 weir sim run -p bad.toml hand.swf 2>err && test_expect_code $1 weir sim compare bad.toml --trace=hand.swf 2>err2
 }
 test_expect_success 'a bad file: every mistake with its line' '
 	cat >bad.toml <<-EOT &&

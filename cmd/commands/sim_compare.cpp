@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir sim compare`: one log under several policies, their figures side by side.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "cmd/commands/sim_requests.hpp"
 #include "cmd/commands/sim_table.hpp"
@@ -11,6 +15,7 @@
 #include "cmd/sim/comparison_text.hpp"
 #include "cmd/sim/job_log.hpp"
 #include "cmd/sim/never_started.hpp"
+#include "cmd/sim/output_paths.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
@@ -123,31 +128,56 @@ void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files
     yardstick.half_life = fades != files.end() ? fades->settings->half_life : yardstick.half_life;
 }
 
-/// The requested files; each is complete or absent.
-Status write_files(const Args& args, const Comparison& comparison) {
-    const auto write = [](const std::string& path, const std::string& text) -> Status {
-        auto file = OutputFile::create(path);
-        if (!file) {
-            return file.error();
+/// The requested files. They are created before the replays, which may take hours.
+class ReportFiles {
+  public:
+    /// Errors: a file or the folder of the pictures cannot be written to.
+    static Result<ReportFiles> create(const Args& args) {
+        ReportFiles files;
+        for (auto [option, file] : {std::pair("output", &files.json_), std::pair("html", &files.html_)}) {
+            if (args.has(option)) {
+                auto made = OutputFile::create(args.text(option));
+                if (!made) {
+                    return made.error();
+                }
+                file->emplace(std::move(*made));
+            }
         }
-        if (auto done = file->write(text); !done) {
-            return done;
+        files.folder_ = args.text("svg");
+        if (args.has("svg") && access((files.folder_ + "/.").c_str(), W_OK | X_OK) != 0) {
+            const int why = errno;
+            return Error{static_cast<std::errc>(why),
+                         "--svg=" + files.folder_ + ": cannot write pictures there: " + std::strerror(why)};
         }
-        return file->commit();
-    };
-    if (args.has("output")) {
-        if (auto done = write(args.text("output"), comparison_json(comparison)); !done) {
-            return done;
-        }
+        return files;
     }
-    for (const Picture& picture : args.has("svg") ? pictures(comparison) : std::vector<Picture>{}) {
-        const std::string path = args.text("svg") + "/" + picture_id(picture.svg) + ".svg";
-        if (auto done = write(path, standalone(picture.svg)); !done) {
-            return done;
+    /// Each is complete or absent.
+    Status write(const Comparison& comparison) {
+        if (json_) {
+            if (auto done = write(*json_, comparison_json(comparison)); !done) {
+                return done;
+            }
         }
+        for (const Picture& picture : folder_.empty() ? std::vector<Picture>{} : pictures(comparison)) {
+            auto file = OutputFile::create(folder_ + "/" + picture_id(picture.svg) + ".svg");
+            if (!file) {
+                return file.error();
+            }
+            if (auto done = write(*file, standalone(picture.svg)); !done) {
+                return done;
+            }
+        }
+        return html_ ? write(*html_, comparison_html(comparison)) : Status(Done{});
     }
-    return args.has("html") ? write(args.text("html"), comparison_html(comparison)) : Status(Done{});
-}
+
+  private:
+    static Status write(OutputFile& file, const std::string& text) {
+        auto done = file.write(text);
+        return done ? file.commit() : done;
+    }
+    std::optional<OutputFile> json_, html_;
+    std::string folder_;  ///< of the pictures; empty: none
+};
 
 /// The command line that does the same: options by name, then the policies.
 std::vector<std::string> command_words(const Args& args) {
@@ -200,15 +230,14 @@ struct LogFacts {
     std::string remark;
 };
 
-struct Work {
-    std::vector<PolicyFile> files;  ///< `plan` borrows them
-    std::vector<PlannedReplay> plan;
-    Yardstick yardstick;
-    std::vector<SimJob> jobs;
-    LogFacts log;
+/// What is known before the log is read.
+struct Inputs {
+    std::vector<PolicyFile> files;
+    std::int64_t cores = 0;
+    bool covers = false;  ///< requests are raised to the run times
 };
 
-Result<Work> prepare(const Context& context, Signals& signals) {
+Result<Inputs> read_inputs(const Context& context) {
     auto files = read_policies(context.args.words);
     if (!files) {
         return files.error();
@@ -221,7 +250,28 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     if (!covers) {
         return covers.error();
     }
-    auto log = JobLog::open(context.args.text("trace"), {context.args.has("lenient"), *cores, *covers});
+    std::vector<NamedFile> inputs{{"the log", context.args.text("trace")}};
+    for (const PolicyFile& file : *files) {
+        for (const SourceFile& source : file.source.files) {
+            inputs.push_back({"the policy's file", source.path});
+        }
+    }
+    if (auto good = check_outputs(context, outputs_of(context.args, {"output", "html"}), inputs); !good) {
+        return good.error();
+    }
+    return Inputs{std::move(*files), *cores, *covers};
+}
+
+struct Work {
+    std::vector<PolicyFile> files;  ///< `plan` borrows them
+    std::vector<PlannedReplay> plan;
+    Yardstick yardstick;
+    std::vector<SimJob> jobs;
+    LogFacts log;
+};
+
+Result<Work> prepare(const Context& context, Inputs inputs, Signals& signals) {
+    auto log = JobLog::open(context.args.text("trace"), {context.args.has("lenient"), inputs.cores, inputs.covers});
     if (!log) {
         return log.error();
     }
@@ -235,7 +285,7 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     work.yardstick.log = log->path().substr(log->path().rfind('/') + 1);
     work.yardstick.cores = log->cores();
     work.yardstick.jobs = work.jobs.size();
-    work.files = std::move(*files);
+    work.files = std::move(inputs.files);
     choose_yardstick(work.yardstick, work.files, work.jobs);
     note_equals(context, work.files);
     for (const PolicyFile& file : work.files) {
@@ -251,6 +301,35 @@ Result<Work> prepare(const Context& context, Signals& signals) {
     return work;
 }
 
+/// With its progress on the terminal.
+Result<ReplayResults> replayed(const Context& context, const Work& work, Signals& signals) {
+    const std::string policies = std::to_string(work.plan.size()) + (work.plan.size() == 1 ? " policy" : " policies");
+    Progress progress(policies, context.err, context.args.has("quiet"), monotonic_now());
+    ReplayWatch watch;
+    watch.fair_start_sample = static_cast<std::uint32_t>(context.args.integer("fair-starts", 100));
+    watch.seed = seed_of(context.args);
+    watch.progress = [&](const ReplayProgress& at) {
+        if (at.fair_starts_of > 0) {
+            progress.set_title(policies + ", fair starts " + grouped(static_cast<std::int64_t>(at.fair_starts)) +
+                               " of " + grouped(static_cast<std::int64_t>(at.fair_starts_of)));
+        }
+        progress.show(at.part, at.jobs, monotonic_now());
+    };
+    return replay_all(work.plan, work.yardstick, work.jobs, signals, watch);
+}
+
+/// Parts of the log and policies that no figure is of.
+void note_left_out(const Context& context, const LogFacts& log) {
+    for (const std::string& line : skipped_lines(log.skipped)) {
+        context.note("left out: " + line);
+    }
+    for (const std::string& line : {requests_text(log.remarks), log.remark}) {
+        if (!line.empty()) {
+            context.note("of the jobs " + line);
+        }
+    }
+}
+
 void note_without_starts(const Context& context, const std::vector<Replayed>& policies) {
     for (const Replayed& policy : policies) {
         std::vector<std::string> reasons = skipped_lines(policy.refused);
@@ -263,14 +342,14 @@ void note_without_starts(const Context& context, const std::vector<Replayed>& po
     }
 }
 
-Exit show(Context& context, const Comparison& comparison, bool is_interrupted) {
-    if (auto written = write_files(context.args, comparison); !written) {
-        return context.fail(written.error());
-    }
+Exit show(Context& context, const Comparison& comparison, ReportFiles& files, bool is_interrupted) {
     if (context.json) {
         context.print(comparison_json(comparison));
     } else if (!context.args.has("quiet")) {
         context.print(comparison_table(comparison, context.out));
+    }
+    if (auto written = files.write(comparison); !written) {
+        return context.fail(written.error());
     }
     return is_interrupted ? context.fail(Exit::interrupted, "interrupted: these are the results until then.")
                           : Exit::ok;
@@ -283,36 +362,22 @@ Exit run_sim_compare(Context& context) {
         return context.fail(Exit::usage, "weir sim compare needs --trace=LOG.\nTry: weir sim compare --help");
     }
     Signals signals;  // before any thread is started
-    auto work = prepare(context, signals);
+    auto inputs = read_inputs(context);
+    if (!inputs) {
+        const bool is_usage = inputs.error().code == std::errc::invalid_argument;
+        return context.fail(is_usage ? Exit::usage : exit_of(inputs.error()), inputs.error().message);
+    }
+    auto files = ReportFiles::create(context.args);
+    if (!files) {
+        return context.fail(files.error());
+    }
+    auto work = prepare(context, std::move(*inputs), signals);
     if (!work) {
         const bool is_interrupted = work.error().code == std::errc::interrupted;
         return context.fail(is_interrupted ? Exit::interrupted : exit_of(work.error()), work.error().message);
     }
-    for (const std::string& line : skipped_lines(work->log.skipped)) {
-        context.note("left out: " + line);
-    }
-    for (const std::string& line : {requests_text(work->log.remarks), work->log.remark}) {
-        if (!line.empty()) {
-            context.note("of the jobs " + line);
-        }
-    }
-    Result<ReplayResults> results = Error{};
-    {
-        const std::string policies =
-            std::to_string(work->plan.size()) + (work->plan.size() == 1 ? " policy" : " policies");
-        Progress progress(policies, context.err, context.args.has("quiet"), monotonic_now());
-        ReplayWatch watch;
-        watch.fair_start_sample = static_cast<std::uint32_t>(context.args.integer("fair-starts", 100));
-        watch.seed = seed_of(context.args);
-        watch.progress = [&](const ReplayProgress& at) {
-            if (at.fair_starts_of > 0) {
-                progress.set_title(policies + ", fair starts " + grouped(static_cast<std::int64_t>(at.fair_starts)) +
-                                   " of " + grouped(static_cast<std::int64_t>(at.fair_starts_of)));
-            }
-            progress.show(at.part, at.jobs, monotonic_now());
-        };
-        results = replay_all(work->plan, work->yardstick, work->jobs, signals, watch);
-    }
+    note_left_out(context, work->log);
+    auto results = replayed(context, *work, signals);
     if (!results) {
         return context.fail(results.error());
     }
@@ -325,7 +390,7 @@ Exit run_sim_compare(Context& context) {
     Comparison comparison = compared(std::move(work->yardstick), results->replays, std::move(results->measures));
     comparison.provenance = provenance_of(context.args, work->files);
     comparison.fair_starts_planned = results->fair_starts_planned;
-    return show(context, comparison, results->is_interrupted);
+    return show(context, comparison, *files, results->is_interrupted);
 }
 
 }  // namespace weir::cmd

@@ -9,6 +9,7 @@
 #include "cmd/sim/job_log.hpp"
 #include "cmd/sim/never_started.hpp"
 #include "cmd/sim/outcome_file.hpp"
+#include "cmd/sim/output_paths.hpp"
 #include "cmd/sim/partition_figures.hpp"
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
@@ -126,6 +127,14 @@ Result<ReplayPlan> replay_plan_of(const Context& context) {
     }
     plan.cores = args.integer("cores", plan.cores);
     return plan;
+}
+
+std::vector<NamedFile> inputs_of(const Context& context, const ReplayPlan& plan) {
+    std::vector<NamedFile> inputs{{"the log", context.args.words.front()}};
+    for (const SourceFile& file : plan.file ? plan.file->source.files : std::vector<SourceFile>{}) {
+        inputs.push_back({"the policy's file", file.path});
+    }
+    return inputs;
 }
 
 /// Prints the input, before the first job.
@@ -292,6 +301,10 @@ Exit run_sim_run(Context& context) {
                             "--output takes a name that ends in .swf, .csv or .json, each also with .gz, "
                             "not \"" +
                                 context.args.text("output") + "\".");
+    }
+    if (auto good = check_outputs(context, outputs_of(context.args, {"starts", "output"}), inputs_of(context, *plan));
+        !good) {
+        return context.fail(Exit::usage, good.error().message);
     }
     const auto covers = requests_cover_runs(context.args);
     if (!covers) {

@@ -22,8 +22,13 @@ bool ends_in_gz(const std::string& path) {
     return path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
 }
 
-/// A device, a pipe, or stdout: nothing to rename.
+/// A device, a pipe, or stdout: nothing to rename. /dev/stdout and /dev/fd/1 are links that must stay, though they may
+/// lead to a file.
 bool is_stream(const std::string& path) {
+    const auto is_below = [&path](const char* folder) { return path.rfind(folder, 0) == 0; };
+    if (is_below("/dev/std") || is_below("/dev/fd/") || is_below("/proc/")) {
+        return true;
+    }
     struct stat info {};
     return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
