@@ -56,15 +56,19 @@ Result<std::vector<PolicyFile>> read_policies(const std::vector<std::string>& pa
 
 /// --cores, or the files' value, which must be the same in all; 0: the log's.
 Result<std::int64_t> machine_cores(const Args& args, const std::vector<PolicyFile>& files) {
+    if (args.has("cores")) {
+        return args.integer("cores", 0);
+    }
     const PolicyFile* said = nullptr;
     for (const PolicyFile& file : files) {
         if (said != nullptr && file.cores != 0 && file.cores != said->cores) {
             return bad(file.path + ": [sim] cores = " + std::to_string(file.cores) + ", but " + said->path + " says " +
-                       std::to_string(said->cores) + ": policies are compared on one machine.");
+                       std::to_string(said->cores) +
+                       ": policies are compared on one machine. --cores=N overrides both.");
         }
         said = file.cores != 0 ? &file : said;
     }
-    return args.integer("cores", said != nullptr ? said->cores : 0);
+    return said != nullptr ? said->cores : 0;
 }
 
 std::uint64_t seed_of(const Args& args) {
