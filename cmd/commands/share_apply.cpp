@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: `weir share apply`: a file, TOML or JSON, becomes the share tree, all or nothing. A file that cannot be read or has no node
-// changes nothing; nodes with usage or jobs are removed only after a confirmation.
+// Owns: `weir share apply`: a file, TOML or JSON, becomes the share tree, all or nothing. A file that cannot be read or
+// has no node changes nothing; nodes with usage or jobs are removed only after a confirmation.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/commands/tree_change.hpp"
@@ -18,8 +18,8 @@ Exit run_share_apply(Context& context) {
     if (!text) {
         return context.fail(Exit::no_such, "cannot read " + shown + ": " + text.error().message + ".");
     }
-    const bool is_json = text->find_first_not_of(" \t\r\n") != std::string::npos &&
-                         (*text)[text->find_first_not_of(" \t\r\n")] == '{';
+    const bool is_json =
+        text->find_first_not_of(" \t\r\n") != std::string::npos && (*text)[text->find_first_not_of(" \t\r\n")] == '{';
     const auto parsed = is_json ? parse_share_tree_json(*text, path) : parse_share_tree(*text, path);
     if (const auto* mistakes = std::get_if<Diagnostics>(&parsed)) {
         return context.fail(Exit::invalid_tree,

@@ -37,8 +37,8 @@ LAYERS = {
     "modules/replay": {"libsched/sim", "modules/job-route"},
     "modules/world": {"broker/core", "broker/services/job-manager", "libsched", "libsched/json", "libsched/sim",
                       "modules/job-priority", "modules/job-route", JSON},
-    "cmd": {FLUX, "broker/api", "libfairshare", "libfairshare/toml", "libsched", "libsched/config", "libsched/json",
-            "libsched/sim", "modules/job-route", "modules/replay", JSON, TEXT},
+    "cmd": {FLUX, "broker/api", "libfairshare", "libfairshare/json", "libfairshare/toml", "libsched", "libsched/config",
+            "libsched/json", "libsched/sim", "modules/job-route", "modules/replay", JSON, TEXT},
 }
 BY_LENGTH = sorted(LAYERS, key=len, reverse=True)
 

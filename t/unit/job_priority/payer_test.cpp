@@ -370,7 +370,8 @@ TEST_CASE("payer: whom the database did not have yet is asked for again, and pay
     CHECK(s.book().find(1)->payer == *s.accounting().tree().find("bio/@dora"));
 }
 
-// Mutant: modules/job-priority/jobs/user_names.cpp: if (!known.was_answered || !user_name_error(known.value).empty()) { => if (!known.was_answered) {
+// Mutant: modules/job-priority/jobs/user_names.cpp: if (!known.was_answered || !user_name_error(known.value).empty()) {
+// => if (!known.was_answered) {
 TEST_CASE("payers: who has a name that no line can have is a member by his id") {
     UserDatabase database = no_database();
     database.name_of = [](std::uint32_t userid) -> Result<std::optional<std::string>> {
