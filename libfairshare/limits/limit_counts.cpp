@@ -152,15 +152,18 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
     const auto used = [&hit](const char* one, const char* many) {
         return "; " + std::to_string(hit.used) + (hit.used == 1 ? one : many);
     };
+    const auto in_use = [&] {  // nothing is in use: the job alone is larger
+        return hit.used == 0 ? std::string("; the job asks for more") : used(" is in use", " are in use");
+    };
     switch (hit.kind) {
         case LimitKind::running_jobs:
             return who + " runs at most " + plural(hit.limit, "job") + soft + used(" runs", " run");
         case LimitKind::active_jobs:
             return who + " has at most " + plural(hit.limit, "job") + " that wait or run" + used(" does", " do");
         case LimitKind::nodes:
-            return who + " uses at most " + plural(hit.limit, "node") + soft + used(" is in use", " are in use");
+            return who + " uses at most " + plural(hit.limit, "node") + soft + in_use();
         case LimitKind::cores:
-            return who + " uses at most " + plural(hit.limit, "core") + soft + used(" is in use", " are in use");
+            return who + " uses at most " + plural(hit.limit, "core") + soft + in_use();
         case LimitKind::wall_time:
             return "a job of " + who + " runs at most " + most + soft;
         case LimitKind::usage:

@@ -145,7 +145,7 @@ TEST_CASE("service: another tree lifts a limit or brings one") {
     put_tree(*s, "\"physics\" = 1\n\"physics/@alice\" = {shares = 1, cores_max = 0}\n\"physics/@bob\" = 1\n", 5);
     s->pass(at(5));
     CHECK(pushes(*s).at(1) == 0);
-    CHECK(held_back_by(*s, 1) == "physics/@alice uses at most 0 cores; 0 are in use");
+    CHECK(held_back_by(*s, 1) == "physics/@alice uses at most 0 cores; the job asks for more");
 }
 
 TEST_CASE("service: who may be starting keeps the place when the module comes anew, whoever else is first now") {

@@ -87,7 +87,7 @@ TEST_CASE("limits: what can never be is told at submission") {
     CHECK(never({1, 1, std::chrono::hours(2)}).empty());
     CHECK(never({1, 1, std::chrono::hours(2) + std::chrono::seconds(1)}) == "a job of a runs at most 2h");
     CHECK(never({1, 1, Duration::max()}) == "a job of a runs at most 2h");
-    CHECK(never({5, 1, std::chrono::hours(1)}) == "a uses at most 4 nodes; 0 are in use");
+    CHECK(never({5, 1, std::chrono::hours(1)}) == "a uses at most 4 nodes; the job asks for more");
     CHECK_FALSE(w.gate.counts().submission(*w.tree, w.at("a/@u")));
     w.gate.park(*w.tree, 1, w.at("a/@u"), {});
     CHECK(words_of(*w.gate.counts().submission(*w.tree, w.at("a/@u")), *w.tree) ==
