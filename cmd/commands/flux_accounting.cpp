@@ -3,13 +3,12 @@
 // flux-accounting and back.
 #include "cmd/accounting/flux_accounting.hpp"
 
-#include <pwd.h>
-
 #include <filesystem>
 #include <fstream>
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "libfairshare/base/text/text_file.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
@@ -20,9 +19,10 @@ namespace {
 constexpr const char* banks_file = "bank_table.csv";
 constexpr const char* associations_file = "association_table.csv";
 
-std::optional<std::uint32_t> system_userid(const std::string& name) {
-    const passwd* entry = getpwnam(name.c_str());
-    return entry != nullptr ? std::optional<std::uint32_t>(entry->pw_uid) : std::nullopt;
+/// As the instance has them; of a user who is in the tree by his id, that.
+std::optional<std::uint32_t> userid_of(const Users& users, const std::string& name) {
+    const auto known = users.id(name);
+    return known ? std::optional(*known) : std::nullopt;
 }
 
 /// The tree of the text in force, with the members that joined by `@*`.
@@ -69,8 +69,10 @@ Exit run_export_flux_accounting(Context& context) {
             return context.fail(answer.error());
         }
         const auto tree = tree_of(answer->get());
+        const Users users = Users::of(client);
         const auto tables =
-            tree ? flux_accounting_tables(*tree, system_userid) : Result<FluxAccountingTables>(tree.error());
+            tree ? flux_accounting_tables(*tree, [&users](const std::string& name) { return userid_of(users, name); })
+                 : Result<FluxAccountingTables>(tree.error());
         if (!tables) {
             return context.fail(Exit::failed, tables.error().message);
         }
@@ -93,9 +95,10 @@ Exit run_import_flux_accounting(Context& context) {
     const auto banks = read_text_file((folder / banks_file).string());
     const auto associations = read_text_file((folder / associations_file).string());
     if (!banks || !associations) {
-        return context.fail(Exit::no_such,
-                            "cannot read the tables: " + (banks ? associations.error() : banks.error()).message +
-                                ". Write them with: flux account export-db");
+        return context.fail(Exit::no_such, "cannot read " +
+                                               (folder / (banks ? associations_file : banks_file)).string() + ": " +
+                                               (banks ? associations.error() : banks.error()).message +
+                                               ". Write the tables with: flux account export-db");
     }
     const auto read = read_flux_accounting(*banks, *associations);
     if (!read) {

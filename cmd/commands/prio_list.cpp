@@ -190,6 +190,12 @@ Status check_partition(Client& client, const std::string& name) {
         }
         known.insert(printable(names));
     }
+    for (const PartitionState& partition : partition_states(client)) {  // it may be off or down
+        if (partition.name == name) {
+            return Done{};
+        }
+        known.insert(printable(partition.name));
+    }
     std::string list;
     for (const std::string& names : known) {
         list += (list.empty() ? "" : ", ") + names;

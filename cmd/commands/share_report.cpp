@@ -73,7 +73,11 @@ Exit run_report(Context& context) {
         query.job = *job;
     }
     return with_instance(context, [&](Client& client) {
-        query.user = context.args.text("user", Users::of(client).name(getuid()));
+        const Users users = Users::of(client);
+        query.user = context.args.text("user", users.name(getuid()));
+        if (const auto known = users.id(query.user); context.args.has("user") && !known) {
+            return context.fail(known.error());
+        }
         const auto facts = instance_facts(client, query);
         return facts ? write_all(context, *facts) : context.fail(facts.error());
     });

@@ -39,7 +39,7 @@ std::string tree_text(const ShareView& view, const Screen& screen) {
     }
     for (const TreeRow& row : tree_rows(view.nodes, screen.glyphs)) {
         const ShareNode& node = view.nodes[row.index];
-        const double times = node.entitled > 0 ? node.used / node.entitled : 0;
+        const double times = times_entitled(node.used, node.entitled);
         table.add({row.label, std::to_string(node.shares), percent(node.entitled), percent(node.used),
                    bullet(node.used, node.entitled, full, 16, screen.glyphs), ratio(times, screen.glyphs),
                    node.factor ? fixed(*node.factor, 3) : "", std::to_string(node.running_cores),

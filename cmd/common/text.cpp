@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace weir::cmd {
@@ -54,6 +55,10 @@ std::string fixed(double value, int decimals) {
 
 std::string percent(double fraction) {
     return std::isfinite(fraction) ? fixed(fraction * 100, 1) + " %" : "-";
+}
+
+double times_entitled(double used, double entitled) {
+    return entitled > 0 ? used / entitled : used > 0 ? std::numeric_limits<double>::infinity() : 0;
 }
 
 std::string ratio(double value, Glyphs glyphs) {

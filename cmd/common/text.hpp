@@ -22,6 +22,8 @@ struct Glyphs {
 std::string percent(double fraction);
 /// "1.67×" (or "1.67x"); `∞` ("inf") above 999.
 std::string ratio(double value, Glyphs glyphs = {});
+/// Of the share: infinite where something was used and nothing is entitled.
+double times_entitled(double used, double entitled);
 using weir::duration_text;  ///< "3d 4h"
 /// "12 345": groups of three, apart by a space, from five digits on; `1234` stays.
 std::string grouped(std::int64_t value);

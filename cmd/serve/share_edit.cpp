@@ -38,6 +38,11 @@ Result<ShareEdit> share_edit_from(const std::string& json) {
     if (!base) {
         return wrong("a change is a JSON object with the member base: the revision that it changes");
     }
+    for (const char* flag : {"undo", "plan"}) {
+        if (read->at(flag) && !read->boolean_at(flag)) {
+            return wrong(std::string(flag) + " is true or false: a plan of another type would be a change");
+        }
+    }
     ShareEdit edit;
     edit.base = *base;
     edit.is_undo = read->boolean_at("undo").value_or(false);

@@ -131,7 +131,7 @@ Lines share_lines(const std::vector<ShareLine>& shares, const Screen& screen, co
     const std::size_t end = std::min(rows.size(), window.from + std::min(window.count, rows.size()));
     for (std::size_t i = window.from; i < end; ++i) {
         const ShareLine& share = shares[rows[i].index];
-        const double times = share.entitled > 0 ? share.used / share.entitled : 0;
+        const double times = times_entitled(share.used, share.entitled);
         std::string line = mark_of(window, i) + share_label(rows[i], share, at.label, screen.glyphs) +
                            padded_left(percent(share.entitled), 9) + padded_left(percent(share.used), 9);
         if (at.bar > 0) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "modules/job-priority/messages/metrics_view.hpp"
@@ -71,7 +72,7 @@ double ShownRows::key(NodeId node) const {
         case RowOrder::used:
             return used;
         case RowOrder::ratio:
-            return entitled > 0 ? used / entitled : 0;
+            return entitled > 0 ? used / entitled : used > 0 ? std::numeric_limits<double>::infinity() : 0;
         case RowOrder::running:
             return static_cast<double>(service_.accounting().ledger().rate(node));
         case RowOrder::waiting:

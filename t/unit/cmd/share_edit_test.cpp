@@ -30,7 +30,7 @@ TEST_CASE("share edit: what is missing, of another kind or out of bounds is refu
          {"", "{", "[]", "null", R"({"path": "a", "shares": 1})", R"({"path": "a", "base": 1})",
           R"({"shares": 1, "base": 1})", R"({"path": "a", "shares": -1, "base": 1})",
           R"({"path": "a", "shares": 4294967296, "base": 1})", R"({"path": "a", "shares": "1", "base": 1})",
-          R"({"path": 5, "shares": 1, "base": 1})"}) {
+          R"({"path": 5, "shares": 1, "base": 1})", R"({"path": "a", "shares": 1, "base": 1, "plan": "yes"})"}) {
         CHECK(!share_edit_from(broken));
     }
     CHECK(!share_edit_from(R"({"undo": true, "base": 1, "reason": ")" + std::string(501, 'x') + "\"}"));

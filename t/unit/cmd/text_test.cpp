@@ -17,6 +17,9 @@ TEST_CASE("text: percentages have one decimal, ratios two") {
     CHECK(ratio(1.67) == "1.67×");
     CHECK(ratio(1.67, Glyphs{false}) == "1.67x");
     CHECK(ratio(INFINITY) == "∞");
+    CHECK(times_entitled(3, 2) == 1.5);
+    CHECK(std::isinf(times_entitled(0.1, 0)));  // used what nobody entitled it to
+    CHECK(times_entitled(0, 0) == 0);
     CHECK(fixed(-0.04, 1) == "0.0");
 }
 
