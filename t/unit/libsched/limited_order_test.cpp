@@ -100,7 +100,7 @@ TEST_CASE("limits in a replay: who has used up his part waits until it has decay
     CHECK(starts[1] < at(3 * 3600));
 }
 
-// Mutant: nothing wakes the replay, so the job starts at the next event, or never if there is none.
+// Mutant: libsched/sim/limited_order.hpp: return inner != never ? inner : lets_go_; => return inner;
 TEST_CASE("limits in a replay: a job starts as soon as usage has decayed below its limit, with no other event") {
     auto jobs = some(2, 1, 3600, 8);
     jobs[1].submit = at(3700);
