@@ -92,6 +92,6 @@ test_expect_success 'the job-managers read the jobspec of a job twice for their 
 '
 test_expect_success 'hand-down = 0 is refused: a partition that waits for each job by itself cannot backfill' '
 	sed "s/^hand-down = 2/hand-down = 0/" site.toml >zero.toml && test_expect_code 1 timeout 60 weir start --cores 10 --config zero.toml --rundir "$(pwd)/zero" 2>err &&
-	grep "zero.toml:5: .weir.route. hand-down: must be a whole number from 1 to" err
+	grep "zero.toml:5: .weir.route. hand-down = 0: must be a whole number from 1 to" err
 '
 test_done

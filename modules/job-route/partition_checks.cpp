@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "libsched/config/settings.hpp"
+#include "modules/sched/arguments.hpp"
 
 namespace weir::route {
 namespace {
@@ -33,6 +34,18 @@ bool is_there(const std::string& module, const std::vector<std::string>& folders
            std::any_of(folders.begin(), folders.end(), [&module](const std::string& folder) {
                return access((folder + "/" + module + ".so").c_str(), R_OK) == 0;
            });
+}
+
+/// Of the schedulers of this project: those of others check their own when they start.
+Status check_options(const std::string& scheduler, const std::vector<std::string>& options) {
+    for (const auto& [name, policy] : {std::pair{"sched-weir-easy", "easy"}, std::pair{"sched-weir-fcfs", "fcfs"}}) {
+        if (scheduler == name) {
+            const std::vector<std::string_view> arguments(options.begin(), options.end());
+            const auto read = sched::settings_of(*policy_named(policy), arguments);
+            return read ? Status(Done{}) : Status(read.error());
+        }
+    }
+    return Done{};
 }
 
 }  // namespace
@@ -66,6 +79,9 @@ Status check_instances(const std::vector<PartitionSpec>& specs, const LaunchPlac
                       "scheduler = \"" + spec.scheduler +
                           "\": there is no such module; it must be \"easy\", \"fcfs\" "
                           "or the name of a scheduler's module");
+        }
+        if (const Status read = check_options(scheduler, spec.options); !read) {
+            add_lines(mistakes, lead + "options: ", read.error().message);
         }
         const Json config = spec.config.empty() ? Json::object() : Json::parse(spec.config).value();
         if (const json_t* table = json_object_get(config.get(), "weir")) {

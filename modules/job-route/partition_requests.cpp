@@ -283,7 +283,8 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     view.set("next_in", to_seconds(partition.revival.next() - now));
     view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", partition_scheduler(spec, place_));
     view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
-    view.set("log", partition_paths(spec, place_, 0).log);
+    const bool is_living = partition.current && !partition.is_down;
+    view.set("log", partition_paths(spec, place_, is_living ? partition.current->folder : partition.died_in).log);
     const json_t* configured = partition_table_of(configured_.get(), name);
     view.set("changed", configured == nullptr || !json_equal(configured, partition_table_of(in_force_.get(), name)));
     return std::move(view.set("instances", std::move(instances)));

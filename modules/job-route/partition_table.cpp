@@ -99,6 +99,7 @@ void PartitionTable::start_failed(const std::string& name, int folder, const std
     std::erase_if(partition->old, is_it);
     if (partition->current && is_it(*partition->current)) {
         partition->current.reset();
+        partition->died_in = folder;
         note_death(*partition, "it cannot start: " + why, now);
     }
 }
@@ -127,6 +128,7 @@ void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
             partition.current.reset();
             partition.idle_since.reset();
             if (!is_closed_ && partition.is_wanted && !(instance.is_adopted && !instance.has_served)) {
+                partition.died_in = instance.folder;
                 note_death(partition, why, now);
             }
             return;
@@ -171,6 +173,8 @@ void PartitionTable::start(Partition& partition) {
         return std::any_of(partition.old.begin(), partition.old.end(),
                            [folder](const PartitionInstance& old) { return old.folder == folder; });
     };
+    // After a death the same folder, with the jobs that were submitted to the instance directly.
+    instance.folder = partition.is_down && !is_used(partition.died_in) ? partition.died_in : 0;
     while (is_used(instance.folder)) {
         ++instance.folder;
     }

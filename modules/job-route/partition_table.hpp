@@ -62,6 +62,7 @@ class PartitionTable {
         Revival revival;
         Duration changed{};  ///< when it came up or went down, by the clock of look()
         std::string why;     ///< of the last death
+        int died_in = 0;     ///< folder of the instance that died last
         std::optional<Duration> idle_since;
     };
     struct World {

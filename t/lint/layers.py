@@ -33,7 +33,7 @@ LAYERS = {
     "modules/sched": {FLUX, "modules/common", "libsched", "libsched/json", JSON},
     "modules/job-priority": {FLUX, "modules/common", "libfairshare", "libfairshare/toml", "libsched", "libsched/config",
                              "libsched/order", JSON, TEXT},
-    "modules/job-route": {FLUX, "libsched/config", "modules/common", JSON},
+    "modules/job-route": {FLUX, "libsched/config", "modules/common", "modules/sched", JSON},
     "modules/replay": {"libsched/sim", "modules/job-route"},
     "modules/world": {"broker/core", "broker/services/job-manager", "libsched", "libsched/json", "libsched/sim",
                       "modules/job-priority", "modules/job-route", JSON},

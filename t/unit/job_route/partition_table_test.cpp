@@ -106,6 +106,26 @@ TEST_CASE("partitions: a change starts a new instance beside the old one, which 
     CHECK(scene.last_job == 2);
 }
 
+// Mutant: modules/job-route/partition_table.cpp: partition.is_down && !is_used(partition.died_in) ? partition.died_in :
+// 0 => 0
+TEST_CASE("partitions: one that dies starts again in its own folder, where jobs are that it alone knows") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 3);
+    scene.table.configure({scene.spec("b")});
+    scene.look();
+    scene.attach(JobId{2});
+    scene.loads[JobId{1}].jobs = 0;
+    scene.look();
+    scene.end(JobId{1}, "cancel");
+    REQUIRE(scene.batch().current->folder == 1);
+    scene.end(JobId{2});
+    CHECK(scene.batch().died_in == 1);
+    REQUIRE(scene.batch().current);
+    CHECK(scene.batch().current->folder == 1);
+}
+
 TEST_CASE("partitions: what is removed ends with its last job, or at once") {
     PartitionScene scene;
     scene.table.configure({scene.spec()});
