@@ -74,8 +74,13 @@ test_expect_success 'a job that was submitted to the old instance directly ends 
 	gated n1 -q batch && wait_event $n1 start && open_gate n1 && ended_well $n1 &&
 	partition wide "select(.instances | length == 2)" && open_gate direct && wait_event $old clean && is_alone wide && tail -n 1 ran | grep direct
 '
+test_expect_success 'add: options that its scheduler does not have are refused, and nothing changes' '
+	test_expect_code 1 weir partition add odd --queue batch --cores 1 --scheduler-option=policy=bogus 2>err; cat err &&
+	grep "partition odd. options: .*bogus" err && weir partition list >list && test_must_fail grep "^odd" list
+'
 test_expect_success 'add, on demand: it starts when a job waits, and is given back' '
 	weir partition add spare --queue debug --cores 2 --on-demand --idle-time 1s && weir partition list | grep "spare  *debug  *2 .* off" &&
+	weir top --once >top && cat top && grep "spare  *off" top && grep "^ *wide" top &&
 	weir partition drain debug && gated s1 -q debug -c2 && wait_event $s1 start && is_alone spare && open_gate s1 && ended_well $s1 &&
 	log_has "The partition spare had no job for 1s: it is given back" && partition spare "select(.state == \"off\" and .instances == [])" &&
 	weir partition resume debug

@@ -46,13 +46,6 @@ class Threads {
     std::atomic<int> free_ = 32;
 };
 
-/// Of one that is not down and serves nothing.
-std::string stand_by_text(const PartitionState& state) {
-    return state.state == "off" ? "off; it starts when a job waits for it"
-           : state.job != 0     ? state.state + " as " + job_name(state.job)
-                                : state.state;
-}
-
 std::vector<std::string> texts_at(const json_t* object, const char* key) {
     std::vector<std::string> texts;
     for (const json_t* text : items_at(object, key)) {
@@ -67,7 +60,7 @@ Instance child_to_come(const PartitionState& state) {
     child.serves = state.queues;
     child.name = state.name;
     child.jobid = state.job;
-    child.problem = state.is_down ? down_text(state, real_now()) : stand_by_text(state);
+    child.problem = absent_text(state);
     if (state.is_down) {
         child.down = state;
     }
@@ -276,6 +269,13 @@ std::string down_text(const PartitionState& state, double now) {
 
 std::string instance_name(const std::string& name, std::uint64_t jobid) {
     return name.empty() ? job_name(jobid) : name;
+}
+
+std::string absent_text(const PartitionState& state) {
+    return state.is_down          ? down_text(state, real_now())
+           : state.state == "off" ? "off; it starts when a job waits for it"
+           : state.job != 0       ? state.state + " as " + job_name(state.job)
+                                  : state.state;
 }
 
 std::vector<ChildEntry> children_of(Client& client) {

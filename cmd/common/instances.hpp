@@ -75,6 +75,8 @@ struct PartitionState {
 std::vector<PartitionState> partition_states(Client& client);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
+/// The same of one that is down now, else "off; it starts when a job waits for it", "starting as f2X".
+std::string absent_text(const PartitionState& state);
 
 /// The policy in force of an instance: `in_force` in job-priority.weights.
 struct PolicyState {

@@ -100,10 +100,21 @@ PartitionLine PartitionReader::read_child(const ChildEntry& child) {
 
 std::vector<PartitionLine> PartitionReader::read(Client& client) {
     std::vector<PartitionLine> lines;
-    for (const ChildEntry& child : children_of(client)) {
+    const std::vector<ChildEntry> children = children_of(client);
+    for (const ChildEntry& child : children) {
         PartitionLine line = read_child(child);
-        line.name = child.serves.empty() ? job_name(child.jobid) : printable(listed(child.serves));
+        line.name = child.name.empty() ? job_name(child.jobid) : printable(child.name);
         lines.push_back(std::move(line));
+    }
+    for (const PartitionState& state : partition_states(client)) {
+        const bool is_there = std::any_of(children.begin(), children.end(),
+                                          [&state](const ChildEntry& child) { return child.name == state.name; });
+        if (!is_there) {
+            PartitionLine line;
+            line.name = printable(state.name);
+            line.problem = absent_text(state);
+            lines.push_back(std::move(line));
+        }
     }
     if (lines.empty()) {
         lines.push_back(partition_line_of(client, answer_s_));
