@@ -142,6 +142,8 @@ test_expect_success 'SIGHUP on a bad value: refused whole, with file, line, valu
 	call module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
 	kill -HUP $(broker_pid one) &&
 	log_has "stays as it is: .*good.toml:4: .exec. kill-timeout = \"soon\": .*is no duration such as 5s" &&
+	printf "[some.table]\nkey = 44\n[exec]\nkill-timeout = 5\n" >good.toml && kill -HUP $(broker_pid one) &&
+	log_has "kill-timeout = 5: .*a duration is a text" &&
 	call config.get | jq -e ".some.table.key == 44" &&
 	call module.remove "{\"name\":\"job-exec\"}"
 '

@@ -92,12 +92,15 @@ class JobExec {
     }
 
     Status configure(const flux_conf_t* conf) {
-        const char* timeout = nullptr;
-        flux_conf_unpack(conf, nullptr, "{s?{s?s}}", "exec", "kill-timeout", &timeout);
-        const auto seconds = parse_fsd_seconds(timeout != nullptr ? timeout : "5s");
+        json_t* timeout = nullptr;
+        flux_conf_unpack(conf, nullptr, "{s?{s?o}}", "exec", "kill-timeout", &timeout);
+        const char* text = timeout != nullptr ? json_string_value(timeout) : "5s";
+        const auto seconds = parse_fsd_seconds(text != nullptr ? text : "");
         if (!seconds || *seconds > 1e6) {
-            return Error{std::errc::invalid_argument, "configuration key exec.kill-timeout: '" + std::string(timeout) +
-                                                          "' is no duration such as 5s"};
+            return Error{std::errc::invalid_argument,
+                         "configuration key exec.kill-timeout: " +
+                             (text != nullptr ? "'" + std::string(text) + "' is no duration such as 5s"
+                                              : std::string("a duration is a text, such as \"5s\""))};
         }
         int is_private = 0;
         flux_conf_unpack(conf, nullptr, "{s?{s?b}}", "access", "private-mode", &is_private);

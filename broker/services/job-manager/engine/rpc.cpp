@@ -206,8 +206,13 @@ Result<Request> decode_request(const flux_msg_t* msg) {
 
 void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query) {
     if (flux_msg_is_noresponse(msg)) {
-        if (!given) {
-            flux_log(h, LOG_ERR, "request without response failed: %s", given.error().message.c_str());
+        if (!given) {  // that a job has ended meanwhile is no error of anybody
+            const bool is_late = given.error().code == std::errc::no_such_file_or_directory ||
+                                 given.error().message == "job is inactive";
+            const char* topic = nullptr;
+            (void)flux_msg_get_topic(msg, &topic);
+            flux_log(h, is_late ? LOG_DEBUG : LOG_ERR, "%s without response failed: %s",
+                     topic != nullptr ? topic : "a request", given.error().message.c_str());
         }
         return;
     }
