@@ -149,7 +149,7 @@ void Questions::step(Number number, const std::function<void(Pending&)>& next) {
 /// Of a private instance, another's job is answered as one that is not there.
 void Questions::check_asker(const Pending& question, std::uint32_t userid_of_job) const {
     if (question.only && *question.only != userid_of_job) {
-        throw Failure(ENOENT, "no job " + name_of(question.id) + " here");
+        throw Failure(ENOENT, "no job " + name_of(JobId{question.asked}) + " here");
     }
     if (question.kind->audience == Audience::user_of_the_job && !question.is_owner &&
         question.userid != userid_of_job) {
