@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "modules/common/monotonic_clock.hpp"
+#include "modules/common/parent_link.hpp"
 #include "modules/job-route/partition_checks.hpp"
 #include "modules/job-route/partition_keeper.hpp"
 
