@@ -5,12 +5,7 @@ the instance that has the job answers'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
-
-NOBODY=65534
-as_guest() {
-	PATH=$WEIR_BUILD_DIR/bin:/usr/bin:/bin setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups timeout 60 "$@"
-}
-test "$(id -u)" = 0 && as_guest weir version >/dev/null 2>&1 && as_guest test -x "$PWD" && test_set_prereq GUEST
+use_guest
 
 cat >common.toml <<EOF
 [weir-broker]

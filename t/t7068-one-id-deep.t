@@ -4,12 +4,7 @@ test_description='one id over three levels: each instance knows a job by the id 
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
-
-NOBODY=65534
-as_guest() {
-	PATH=$WEIR_BUILD_DIR/bin:/usr/bin:/bin setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups timeout 60 "$@"
-}
-test "$(id -u)" = 0 && as_guest weir version >/dev/null 2>&1 && as_guest test -x "$PWD" && test_set_prereq GUEST
+use_guest
 
 cat >site.toml <<EOF
 [access]

@@ -18,6 +18,17 @@ use_weir() {
 	unset FLUX_URI XDG_RUNTIME_DIR NO_COLOR
 }
 
+# as_guest COMMAND...: as another user than the owner, whose id is $NOBODY. Tests of the prerequisite GUEST run where this
+# user can be tried. After use_weir.
+use_guest() {
+	NOBODY=65534
+	test "$(id -u)" = 0 && as_guest weir version >/dev/null 2>&1 && as_guest test -x "$PWD" && test_set_prereq GUEST
+	return 0
+}
+as_guest() {
+	PATH=$WEIR_BUILD_DIR/bin:/usr/bin:/bin setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups timeout 60 "$@"
+}
+
 # start_weir [OPTION...]: returns when the tree is up; output in start.out and start.err, process in $WEIR_PID.
 start_weir() {
 	rm -f start.fifo && mkfifo start.fifo || return 1
