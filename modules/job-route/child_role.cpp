@@ -334,7 +334,7 @@ IdNames ChildRole::id_names(JobId id) const {
 /// Submitted as the owner. The parent has validated the job; this instance's own plugins check it again.
 void ChildRole::submit(const Order& order) {
     auto jobspec = localize(order, config_.own_queues);
-    if (jobspec) {
+    if (jobspec && jobspec->find("{{") != std::string::npos) {  // few have such names
         jobspec = with_output_names(*jobspec, id_names(order.id));
     }
     if (!jobspec) {

@@ -39,9 +39,6 @@ std::string filled_in(std::string text, const IdNames& names) {
 }  // namespace
 
 Result<std::string> with_output_names(const std::string& jobspec, const IdNames& names) {
-    if (jobspec.find("{{") == std::string::npos) {
-        return jobspec;
-    }
     auto parsed = parse_jobspec(jobspec);
     if (!parsed) {
         return parsed.error();
