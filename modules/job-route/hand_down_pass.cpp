@@ -53,6 +53,22 @@ void HandDown::Pass::begin_tallies() {
         tally.counts.add(budget.child->busy);
         tally.counts.add(budget.child->asked);
     }
+    count_loans();
+}
+
+void HandDown::Pass::count_loans() {
+    for (std::size_t i = 0; i < budgets_.size(); i++) {
+        if (budgets_[i].tally == npos) {
+            continue;
+        }
+        for (const auto& [jobs, places] : budgets_[i].child->waiting) {
+            for (const Place& place : places) {
+                if (is_loan(plan_.jobs_.at(place.id).job, i)) {
+                    tallies_[budgets_[i].tally].counts.add(jobs.user, jobs.cores);
+                }
+            }
+        }
+    }
 }
 
 bool HandDown::Pass::allows(const Budget& budget, const Class& kind) const {
@@ -266,7 +282,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     const Class& kind = kind_of(record.job);
     const Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
-    if (is_lent(record, holder)) {
+    if (is_lent(record.job, holder)) {
         late_.push_back({place, holder});
         return true;
     }
@@ -372,9 +388,9 @@ void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck
 
 // ---- behind the own jobs of a child ----
 
-bool HandDown::Pass::is_lent(const Record& record, std::size_t holder) const {
+bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
     const ChildFacts& facts = budgets_[holder].child->facts;
-    return !has(facts.serves, record.job.queue) && has(facts.overflow, record.job.queue);
+    return !has(facts.serves, job.queue) && has(facts.overflow, job.queue);
 }
 
 /// Room that a lender leaves.
@@ -444,7 +460,13 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
         }
     }
     for (const Late& late : late_) {
-        const bool is_with_lender = late.holder != npos && is_lent(plan_.jobs_.at(late.place.id), late.holder);
+        const Job& job = plan_.jobs_.at(late.place.id).job;
+        if (late.holder != npos && is_loan(job, late.holder)) {
+            uncount(late.holder, kind_of(job));
+        }
+    }
+    for (const Late& late : late_) {
+        const bool is_with_lender = late.holder != npos && is_lent(plan_.jobs_.at(late.place.id).job, late.holder);
         if (is_with_lender) {
             keep_or_return(late);
         } else {

@@ -34,7 +34,9 @@ class HandDown::Pass {
         std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take room of it
         std::size_t tally = npos;                                   ///< of tallies_
     };
-    /// What counts against the limits of a partition: what no plan can move, and what this one has placed.
+    /// What counts against the limits of a partition: what no plan can move, and what this one has placed. Loans that
+    /// can be moved count until their turn comes, behind all others: else a job without room would take the place of
+    /// one that has room, which would take it back in the next plan, without an end.
     struct Tally {
         const std::string* partition = nullptr;
         const PartitionLimits* limits = nullptr;
@@ -63,6 +65,7 @@ class HandDown::Pass {
     };
 
     void begin_tallies();
+    void count_loans();
     /// Whether the limits of its partition allow one more of these jobs.
     bool allows(const Budget& budget, const Class& kind) const;
     const Class& kind_of(const JobClass& jobs);
@@ -87,7 +90,11 @@ class HandDown::Pass {
         return !budget.is_waited_for && budget.room >= kind.cores && allows(budget, kind);
     }
     bool has_lender(const Class& kind) const;
-    bool is_lent(const Record& record, std::size_t holder) const;
+    bool is_lent(const Job& job, std::size_t holder) const;
+    /// With a lender, where it takes something and may be taken away.
+    bool is_loan(const Job& job, std::size_t holder) const {
+        return job.standing == Standing::ahead && !job.is_held_back && is_lent(job, holder);
+    }
     void borrow(const Late& late);
     void keep_or_return(const Late& late);
     std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;

@@ -185,6 +185,33 @@ TEST_CASE("limits of a partition: a lender lends within its limits") {
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{12}, {}, small}});
 }
 
+// Mutant: modules/job-route/hand_down_pass.cpp: ].counts.add(jobs.user, jobs.cores); => ].counts.total();
+// Mutant: modules/job-route/hand_down_pass.cpp: uncount(late.holder, kind_of(job)); => (void)kind_of(job);
+TEST_CASE("limits of a partition: a job without room does not take the place of a borrowed one, again and again") {
+    HandDown plan(2);
+    const JobId elsewhere{3};
+    plan.set_child(small, limited({{}, 4, {}, {}}, 1));
+    HandDown::ChildFacts lender = limited({{}, 4, {}, {}}, 3);
+    lender.serves = {"debug"};
+    lender.overflow = {"batch"};
+    plan.set_child(large, lender);
+    plan.set_child(elsewhere, {{"batch"}, 1, 0, true});
+    HandDown::Job own = of_user(0, Standing::ahead, large, 1);
+    own.queue = "debug";
+    plan.set(JobId{10}, own);
+    plan.set(JobId{11}, of_user(0, Standing::ahead, small, 1));
+    plan.set(JobId{12}, of_user(0, Standing::ahead, large, 2, 2));  // borrowed, and the fourth core
+    plan.set(JobId{13}, of_user(0, Standing::busy, elsewhere, 1));
+    plan.set(JobId{14}, of_user(0, Standing::waits, {}, 1));
+    CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{14}, {}, elsewhere}});
+    plan.set(JobId{14}, of_user(0, Standing::ahead, elsewhere, 1));
+    CHECK(plan.plan(any_rules()).empty());
+    plan.set(JobId{12}, of_user(0, Standing::busy, large, 2, 2));
+    CHECK(plan.plan(any_rules()).empty());
+    plan.set(JobId{12}, {});
+    CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{14}, elsewhere, large}});
+}
+
 TEST_CASE("limits of a partition: a job that goes to a lender leaves its place to the next") {
     HandDown plan(1);
     HandDown::ChildFacts facts = limited({2, {}, {}, {}}, 1);
