@@ -393,6 +393,21 @@ bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
     return !has(facts.serves, job.queue) && has(facts.overflow, job.queue);
 }
 
+/// Loans on their way take their room whatever comes before them; each other one is looked at in its turn.
+void HandDown::Pass::begin_loans() {
+    for (const Late& late : late_) {
+        const Job& job = plan_.jobs_.at(late.place.id).job;
+        if (late.holder == npos || !is_lent(job, late.holder)) {
+            continue;
+        }
+        if (job.standing == Standing::asked) {
+            charge_coming(late.holder, kind_of(job), job.priority);
+        } else if (is_loan(job, late.holder)) {
+            uncount(late.holder, kind_of(job));
+        }
+    }
+}
+
 /// Room that a lender leaves.
 void HandDown::Pass::borrow(const Late& late) {
     const Job& job = plan_.jobs_.at(late.place.id).job;
@@ -416,15 +431,11 @@ void HandDown::Pass::borrow(const Late& late) {
 
 /// A job that is with a lender and has not started.
 void HandDown::Pass::keep_or_return(const Late& late) {
-    const auto [priority, id] = late.place;
+    const JobId id = late.place.id;
     const Record& record = plan_.jobs_.at(id);
     const Class& kind = kind_of(record.job);
     const Budget& budget = budgets_[late.holder];
-    if (record.job.standing == Standing::asked) {
-        charge_coming(late.holder, kind, priority);
-        return;
-    }
-    if (!budget.child->facts.is_open) {
+    if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
         return;
     }
     if (id == checked_) {
@@ -459,12 +470,7 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
             stop(Source(source));
         }
     }
-    for (const Late& late : late_) {
-        const Job& job = plan_.jobs_.at(late.place.id).job;
-        if (late.holder != npos && is_loan(job, late.holder)) {
-            uncount(late.holder, kind_of(job));
-        }
-    }
+    begin_loans();
     for (const Late& late : late_) {
         const bool is_with_lender = late.holder != npos && is_lent(plan_.jobs_.at(late.place.id).job, late.holder);
         if (is_with_lender) {

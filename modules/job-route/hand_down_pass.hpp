@@ -95,6 +95,7 @@ class HandDown::Pass {
     bool is_loan(const Job& job, std::size_t holder) const {
         return job.standing == Standing::ahead && !job.is_held_back && is_lent(job, holder);
     }
+    void begin_loans();
     void borrow(const Late& late);
     void keep_or_return(const Late& late);
     std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;

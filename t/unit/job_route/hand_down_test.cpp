@@ -229,6 +229,12 @@ TEST_CASE("hand down: what a child's own jobs leave goes to a queue that it lend
         plan.set(JobId{9}, own);
         CHECK(planned(plan) == Moves{{JobId{11}, {}, left}});
     }
+    SECTION("beside what was lent already and is on its way") {
+        plan.set(JobId{10}, {});
+        plan.set(JobId{11}, {});
+        plan.set(JobId{13}, a_job(Standing::asked, 4, right));
+        CHECK(planned(plan) == Moves{{JobId{12}, {}, left}});  // 12 is older
+    }
     SECTION("also when no child of the queue is open") {
         plan.set_child(left, {{"batch"}, 4, 4, false});
         CHECK(planned(plan) == Moves{{JobId{11}, {}, right}});
