@@ -101,6 +101,7 @@ class Accounting {
         return const_cast<Accounting*>(this)->lender(child, inside);
     }
     bool is_too_deep(const ReportedKey& key, std::uint64_t inside) const;
+    Instant told_until(const ReportedKey& of) const;
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(FluxJobId child, std::uint64_t inside, Instant at);

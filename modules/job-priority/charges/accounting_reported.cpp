@@ -62,12 +62,29 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
     return job.start;
 }
 
+/// The last report about the cores of a reported job, also of those inside it: it ends no earlier.
+Instant Accounting::told_until(const ReportedKey& of) const {
+    const RunningJob& job = reported_.at(of);
+    Instant until = std::max(job.start, job.told_until);
+    if (job.inner == 0) {
+        return until;
+    }
+    for (auto entry = reported_.lower_bound({of.first, 1}); entry != reported_.end() && entry->first.first == of.first;
+         ++entry) {
+        const auto& [key, inner] = *entry;
+        if (inner.inside == of.second) {
+            until = std::max(until, told_until(key));
+        }
+    }
+    return until;
+}
+
 std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool is_kept) {
     const auto found = reported_.find(key);
     if (found == reported_.end()) {
         return std::nullopt;
     }
-    at = std::max({at, found->second.start, found->second.told_until});
+    at = std::max(at, told_until(key));
     if (RunningJob* to = lender(key.first, found->second.inside)) {
         at = date_report(key.first, found->second.inside, *to, at);
     }

@@ -67,6 +67,25 @@ TEST_CASE("children: a job inside a reported job takes its cores, and ends with 
     CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
 }
 
+// Mutant: modules/job-priority/charges/accounting_reported.cpp: until = std::max(until, told_until(key)); => ;
+TEST_CASE("children: an instance does not end before what was told of its instances' jobs") {
+    auto s = parent_with_child();
+    const auto of = [](UplinkRow record, const std::string& user, std::uint64_t inside) {
+        record.user = user;
+        record.account = "bio";
+        record.inside = inside;
+        return record;
+    };
+    tell(*s, 1,
+         {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), of(start(3, 3, 110), "bob", 2),
+          of(end(3, 3, 130), "bob", 2), end(1, 4, 120)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@bob", 999) == 60'000'000);
+    CHECK(charged(*s, "bio/@carol", 999) == 0);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 20'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
+}
+
 TEST_CASE("children: what is open when the child ends, ends with it") {
     auto s = parent_with_child();
     tell(*s, 1, {start(1, 4, 110)});
