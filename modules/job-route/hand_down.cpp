@@ -104,6 +104,16 @@ void HandDown::tick() {
     }
 }
 
+std::optional<std::int64_t> HandDown::next_change() const {
+    const bool is_growing = std::any_of(children_.begin(), children_.end(), [](const auto& entry) {
+        return entry.second.is_short && entry.second.growth < depth_growth_max;
+    });
+    if (is_growing) {
+        return 1;
+    }
+    return stuck_at_.empty() ? std::nullopt : std::optional(std::max<std::int64_t>(1, stuck_at_.begin()->first - now_));
+}
+
 bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits) const {
     if (std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return fits(entry.first); })) {
         return true;

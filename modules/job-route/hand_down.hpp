@@ -101,6 +101,8 @@ class HandDown {
     void remove_child(JobId id);
     /// A second has passed.
     void tick();
+    /// The number of ticks after which one alone changes a plan, at least 1; nothing: none does. O(children).
+    std::optional<std::int64_t> next_change() const;
     /// What Rules say has changed.
     void recheck() { is_due_ = true; }
     /// Whether a fact has changed since the last plan.

@@ -121,6 +121,8 @@ class RouteTable {
     /// were. Jobs that wait only for a lost child return to the queue: they cannot have started without `go`.
     /// O(children), and O(its jobs) when a child's patience ends.
     void tick();
+    /// The number of ticks after which one alone moves jobs that wait; nothing: none does. O(children).
+    std::optional<std::int64_t> next_move() const { return hand_down_.next_change(); }
     /// Whether a tick would have an effect.
     bool needs_ticks() const;
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.

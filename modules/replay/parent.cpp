@@ -61,6 +61,13 @@ void Parent::attach(std::size_t partition, const SimPartition& what) {
     WEIR_CHECK(table_.attach(attach, {0, true}).has_value());
 }
 
+/// A job that fits and does not start counts seconds up to the longest patience; more of them change nothing.
+void Parent::tick(std::int64_t seconds) {
+    for (std::int64_t i = 0; i < std::min(seconds, route::HandDown::stuck_after_max); i++) {
+        table_.tick();
+    }
+}
+
 const SimJob& Parent::first_waiting() const {
     const auto first = std::min_element(waiting_.begin(), waiting_.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -29,7 +29,10 @@ class Parent {
     void submit(const SimJob& job, std::uint64_t place, Instant now);
     /// \return the highest sequence number taken.
     std::uint64_t report(std::size_t partition, std::vector<route::ChildEvent> events, Instant now);
-    void tick() { table_.tick(); }
+    /// So many seconds have passed.
+    void tick(std::int64_t seconds);
+    /// The number of seconds after which time alone moves jobs.
+    std::optional<std::int64_t> next_move() const { return table_.next_move(); }
     /// Whether events since the last prioritize() require another.
     bool wants_order() const { return wants_order_; }
     /// New priorities, and the first ones of new jobs.

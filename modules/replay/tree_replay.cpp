@@ -19,8 +19,6 @@ using namespace std::chrono_literals;
 using replay::Child;
 using replay::Parent;
 
-/// A job that fits and does not start counts seconds up to here; more of them change nothing.
-constexpr int ticks_that_matter = static_cast<int>(route::HandDown::stuck_after_max);
 constexpr int rounds_max = 1'000'000;  ///< at one instant; more rounds mean an endless loop
 
 struct Message {
@@ -50,9 +48,9 @@ class TreeReplay {
         const SimControl* control = hooks_.common.control;
         for (std::uint64_t instants = 1; good && is_going_on(); instants++) {
             const Instant event = next_event();
-            const Instant tick = ticks_ > 0 ? next_multiple(1s) : never;
+            const Instant tick = next_tick();
             counters_.now = std::min(event, tick);
-            good = tick < event ? at_tick() : at_event(source, tick == event);
+            good = tick < event ? at_tick() : at_event(source);
             if (good && control != nullptr && control->progress &&
                 instants % std::max<std::uint64_t>(control->every, 1) == 0 && !control->progress(counters_)) {
                 counters_.interrupted = true;
@@ -108,6 +106,17 @@ class TreeReplay {
         }
         return wake_ > counters_.now ? std::min(next, wake_) : next;
     }
+    /// The next whole second that alone moves jobs.
+    Instant next_tick() const {
+        const auto seconds = children_.size() > 1 && parent_.waiting() > 0 ? parent_.next_move() : std::nullopt;
+        return seconds ? second_ + std::chrono::seconds(*seconds) : never;
+    }
+    /// The route table counts the seconds up to now.
+    void count_seconds() {
+        const auto second = std::chrono::floor<std::chrono::seconds>(counters_.now);
+        parent_.tick((second - second_) / 1s);
+        second_ = second;
+    }
     /// The first one behind now.
     Instant next_multiple(Duration step) const {
         const Duration now = counters_.now.time_since_epoch();
@@ -129,7 +138,7 @@ class TreeReplay {
         return next_ ? replayable(*next_, last_submit_, std::numeric_limits<std::uint64_t>::max()) : Status{Done{}};
     }
 
-    Status at_event(const JobSource& source, bool is_tick) {
+    Status at_event(const JobSource& source) {
         const Instant now = counters_.now;
         for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {
             children_[ends_.top().partition]->end(ends_.top().id);
@@ -143,20 +152,15 @@ class TreeReplay {
                 return good;
             }
         }
-        if (is_tick) {
-            parent_.tick();
-        }
+        count_seconds();
         if (parent_.wants_order() || wake_ == now) {
             parent_.prioritize(now);
         }
-        const Status good = settle(true);
-        ticks_ = children_.size() > 1 && parent_.waiting() > 0 ? ticks_that_matter : 0;
-        return good;
+        return settle(true);
     }
 
     Status at_tick() {
-        ticks_--;
-        parent_.tick();
+        count_seconds();
         return settle(false);
     }
 
@@ -326,7 +330,7 @@ class TreeReplay {
     std::optional<SimJob> next_;
     Instant last_submit_{};
     Instant wake_ = never;
-    int ticks_ = 0;                 ///< seconds that may still change something
+    Instant second_{};              ///< up to which the route table counted
     std::deque<Message> messages_;  ///< in order of arrival: every message takes as long
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };

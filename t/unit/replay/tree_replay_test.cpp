@@ -265,6 +265,40 @@ TEST_CASE("tree: what no partition of its queue can hold is refused and named, a
     CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{-1, -1, 0, -1});
 }
 
+// Mutant: modules/replay/tree_replay.cpp: parent_.waiting() > 0 ? parent_.next_move() : => parent_.waiting() > 9 ?
+// parent_.next_move() :
+TEST_CASE("tree: a job that is refused changes no other job's start, and neither does a second that moves nothing") {
+    rc::prop("partitions of one queue", [] {
+        const std::vector<std::int64_t> cores = {*rc::gen::inRange(2, 9), *rc::gen::inRange(2, 9)};
+        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
+        const SimTree tree = test::tree_of(cores, policy, *rc::gen::inRange(1, 4));
+        std::vector<SimJob> jobs = *test::workloads(static_cast<int>(std::min(cores[0], cores[1])));
+        for (SimJob& one : jobs) {  // much longer than job-route has patience
+            one.run *= 30;
+            one.limit *= 30;
+        }
+        const std::vector<Instant> expected = test::tree_starts(test::replay_tree(tree, jobs), jobs.size());
+        std::vector<SimJob> more;
+        for (const SimJob& one : jobs) {
+            more.push_back(one);
+            for (int i = *rc::gen::inRange(0, 3); i > 0; i--) {
+                more.push_back(job(0, 0, 1, 9));
+                more.back().submit = one.submit + secs(*rc::gen::inRange(0, 900));
+            }
+        }
+        std::stable_sort(more.begin(), more.end(),
+                         [](const SimJob& a, const SimJob& b) { return a.submit < b.submit; });
+        const std::vector<Instant> starts = test::tree_starts(test::replay_tree(tree, more), more.size());
+        std::vector<Instant> mine;
+        for (std::size_t i = 0; i < more.size(); i++) {
+            if (more[i].cores < 9) {
+                mine.push_back(starts[i]);
+            }
+        }
+        RC_ASSERT(mine == expected);
+    });
+}
+
 // Mutant: modules/replay/parent.cpp: one.overflow, one.cores, => {}, one.cores,
 TEST_CASE("tree: a partition runs the jobs of another queue while none of its own waits") {
     SimTree tree = test::tree_of({4, 4});
