@@ -79,7 +79,7 @@ cat >shares.toml <<EOF
 "physics/@alice" = 2
 "physics/@bob"   = 1
 "chem"           = 40
-"chem/@carol"    = 1
+"chem/@carol"    = "parent"
 "faculty"        = 1
 "faculty/maths"  = 1
 EOF
@@ -96,11 +96,12 @@ test_expect_success 'every command that prints has JSON with its schema' '
 	weir submit --user alice --simulate=1000s sleepy >id && weir submit --json --user bob -n 6 --simulate=10s x >j &&
 	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10s y >waiting &&
 	weir jobs --json >j && json_is j weir.jobs/1 && weir tree --json >j && json_is j weir.tree/1 &&
-	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 &&
+	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 && weir share show | grep "@carol  *parent  " &&
 	weir share history --json >j && json_is j weir.share-history/1 &&
 	weir share diff --json >j && json_is j weir.share-diff/1 && weir share undo --json --dry-run 1 >j && json_is j weir.share-set/1 && weir prio list --json >j && json_is j weir.prio/1 &&
 	weir prio weights --json >j && json_is j weir.prio-weights/1 && weir version --json >j && json_is j weir.version/1 &&
 	weir prio explain --json $(cat waiting) >j && json_is j weir.prio-explain/1 &&
+	weir prio explain $(cat waiting) | grep "^.* of bob .*: priority [0-9]*, place [0-9] of 2" && weir prio explain $(cat id) | grep "^.* of alice (physics)$" &&
 	weir nice --json $(cat waiting) 3 >j && json_is j weir.nice/1 && test $(field j "d[\"urgency\"]") = 13 &&
 	weir share set --json --dry-run chem 30 >j && json_is j weir.share-set/1 &&
 	weir cancel --json $(cat id) >j && json_is j weir.cancel/1

@@ -40,10 +40,10 @@ std::string tree_text(const ShareView& view, const Screen& screen) {
     for (const TreeRow& row : tree_rows(view.nodes, screen.glyphs)) {
         const ShareNode& node = view.nodes[row.index];
         const double times = times_entitled(node.used, node.entitled);
-        table.add({row.label, std::to_string(node.shares), percent(node.entitled), percent(node.used),
-                   bullet(node.used, node.entitled, full, 16, screen.glyphs), ratio(times, screen.glyphs),
-                   node.factor ? fixed(*node.factor, 3) : "", std::to_string(node.running_cores),
-                   std::to_string(node.pending_jobs)});
+        table.add({row.label, node.shares_parent ? "parent" : std::to_string(node.shares), percent(node.entitled),
+                   percent(node.used), bullet(node.used, node.entitled, full, 16, screen.glyphs),
+                   ratio(times, screen.glyphs), node.factor ? fixed(*node.factor, 3) : "",
+                   std::to_string(node.running_cores), std::to_string(node.pending_jobs)});
     }
     std::string text = table.text(screen) + idle_text(view);
     text += "revision " + std::to_string(view.revision) + (view.author.empty() ? "" : " by " + printable(view.author));

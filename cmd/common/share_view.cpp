@@ -14,6 +14,7 @@ ShareNode share_node_of(const json_t* entry) {
     node.is_user = text_at(entry, "kind") == "user";
     node.is_sum = text_at(entry, "kind") == "sum";
     node.shares = integer_at(entry, "shares");
+    node.shares_parent = json_is_true(json_object_get(entry, "shares_parent"));
     node.entitled = number_at(entry, "entitled");
     node.used = number_at(entry, "used");
     node.usage_core_s = number_at(entry, "usage_core_s");

@@ -15,9 +15,10 @@ struct ShareNode {
     bool is_user = false;
     bool is_sum = false;  ///< of siblings that a guest of a private instance does not see
     std::int64_t shares = 0;
-    double entitled = 0;      ///< part of the machine
-    double used = 0;          ///< part of the usage of all jobs, decayed
-    double usage_core_s = 0;  ///< decayed
+    bool shares_parent = false;  ///< it has those of its account
+    double entitled = 0;         ///< part of the machine
+    double used = 0;             ///< part of the usage of all jobs, decayed
+    double usage_core_s = 0;     ///< decayed
     std::int64_t charged_core_us = 0;
     std::optional<double> level_fs, factor;
     std::int64_t running_cores = 0, pending_jobs = 0;

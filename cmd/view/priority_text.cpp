@@ -67,11 +67,10 @@ std::string priority_text(const json_t* answer, const Screen& screen) {
     const std::string name = job_name(id_at(answer), screen.glyphs.unicode);
     std::string text = name + " of " + text_at(answer, "user");
     const std::string account = text_at(answer, "account");
-    text +=
-        (account.empty() ? "" : " (" + account + ")") + ": priority " + std::to_string(integer_at(answer, "priority"));
-    if (integer_at(answer, "rank") > 0) {
-        text +=
-            ", place " + std::to_string(integer_at(answer, "rank")) + " of " + std::to_string(integer_at(answer, "of"));
+    text += account.empty() ? "" : " (" + account + ")";
+    if (const auto rank = integer_at(answer, "rank"); rank > 0) {  // else it does not wait for resources
+        text += ": priority " + std::to_string(integer_at(answer, "priority")) + ", place " + std::to_string(rank) +
+                " of " + std::to_string(integer_at(answer, "of"));
     }
     text += "\n";
     const std::string bypass = text_at(answer, "bypass");

@@ -50,7 +50,8 @@ Json node_view(const PriorityService& service, const Measured& measured, const S
         node_standing(service.ranking().shares().algorithm(), tree, measured.measures(), node);
     Json view = Json::object();
     view.set("path", tree.path(node)).set("kind", to_string(tree.kind(node)));
-    view.set("shares", static_cast<long long>(tree.shares(node))).set("entitled", tree.entitled_share(node));
+    view.set("shares", static_cast<long long>(tree.shares(node))).set("shares_parent", tree.shares_parent(node));
+    view.set("entitled", tree.entitled_share(node));
     view.set("usage_core_s", used).set("used", everything > 0 ? used / everything : 0.);
     view.set("charged_core_us", json_integer_of(ledger.charged(node, snapshot.at)));
     view.set("level_fs", standing.level_fs ? Json::own(json_real(*standing.level_fs)) : Json::own(json_null()));
