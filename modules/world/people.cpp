@@ -146,17 +146,17 @@ std::string tree_text(const Place& place, const Shares& shares) {
 namespace {
 
 std::set<std::uint32_t> removed_by(const Shares& shares) {
-    std::set<std::uint32_t> users;
+    std::set<std::uint32_t> removed;
     if (!shares.has_bob) {
-        users.insert(bob);
+        removed.insert(bob);
     }
     if (!shares.has_carol || !shares.has_bio) {
-        users.insert(carol);
+        removed.insert(carol);
     }
     if (!shares.has_bio) {
-        users.insert(dave);
+        removed.insert(dave);
     }
-    return users;
+    return removed;
 }
 
 }  // namespace

@@ -51,12 +51,13 @@ double discrepancy(const std::optional<FairShareTarget>& target, double percent,
 
 /// [[[DD:]HH:]MM:]SS.
 Duration interval_of(const Case& one) {
-    std::istringstream text{text_at(one.inputs, "FSINTERVAL")};
+    const std::string whole = text_at(one.inputs, "FSINTERVAL");
+    const bool has_days = std::count(whole.begin(), whole.end(), ':') == 3;
+    std::istringstream text{whole};
     double seconds = 0;
     int fields = 0;
     for (std::string field; std::getline(text, field, ':'); ++fields) {
-        seconds = seconds * (fields == 1 && std::count(text.str().begin(), text.str().end(), ':') == 3 ? 24 : 60) +
-                  std::stod(field);
+        seconds = seconds * (fields == 1 && has_days ? 24 : 60) + std::stod(field);
     }
     return fields == 0 ? Duration{std::chrono::hours{24}} : seconds_of(seconds);
 }
