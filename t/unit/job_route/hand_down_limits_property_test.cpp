@@ -185,7 +185,7 @@ TEST_CASE("limits of a partition: nothing starts beyond them, over any course of
     rc::prop("also where they are lowered, and whatever the child chooses", [] { (void)after_some_steps(); });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: return !tally.counts.hit( => return true || !tally.counts.hit(
+// Mutant: modules/job-route/hand_down_tallies.cpp: return !tally.counts.hit( => return true || !tally.counts.hit(
 // Mutant: modules/job-route/hand_down_pass.cpp: if (budgets_[holder].tally != npos) { => if (false) {
 TEST_CASE("limits of a partition: its children have no more than may run", "[property]") {
     rc::prop("when all is on record", [] {
@@ -209,7 +209,7 @@ TEST_CASE("limits of a partition: its children have no more than may run", "[pro
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: ].counts.add(kind.user, kind.cores); => ].counts.add(kind.user, 9);
+// Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(kind.user, kind.cores); => ].counts.add(kind.user, 9);
 // hand_down_limits_test.cpp has a site in which they had none, as fresh seeds found it.
 TEST_CASE("limits of a partition: nobody waits for a free place, and plans come to an end", "[property]") {
     rc::prop("after some plans", [] {
