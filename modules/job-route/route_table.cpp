@@ -361,8 +361,10 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
         return;
     }
     if (!is_synced_) {
-        if (!job.is_with(JobId{event.child})) {
-            job.routed()->holder = Given{JobId{event.child}};
+        if (const JobId child{event.child}; !job.is_with(child)) {  // the job left SCHED after it was routed there
+            take_back(entry);
+            job.routed()->holder = Given{child};
+            children_[child].given.insert(entry.first);
         }
     } else if (!job.is_with(JobId{event.child})) {
         lose(entry, "the child instance that was to run it ended");

@@ -227,6 +227,17 @@ TEST_CASE("route: a recall that the parent's module forgot is not taken for the 
     }
 }
 
+TEST_CASE("route: a job that left SCHED before its allocation was on record is with its child after a restart") {
+    // A limit takes job 102 back while its child allocates it; then job-route is loaded again.
+    World world = lived({{0, 0},  {0, 3}, {27, 4}, {27, 6}, {0, 3},  {12, 0}, {0, 0},  {27, 4}, {0, 1},  {14, 0},
+                         {27, 7}, {0, 0}, {0, 3},  {27, 2}, {27, 3}, {53, 0}, {53, 7}, {24, 0}, {27, 7}, {48, 0}});
+    settle(world);
+    CHECK(world.violations == std::vector<std::string>{});
+    for (const auto& [id, job] : world.jobs) {
+        CHECK((job.is_host || (job.state == ParentJob::State::inactive && job.failure.empty())));
+    }
+}
+
 // Kills: not cancelling in the child what the parent took back or ended; a duplicate that is never disowned.
 TEST_CASE("route: children keep nothing behind", "[property]") {
     rc::prop("in any child that lives", [] {
