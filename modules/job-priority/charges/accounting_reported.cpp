@@ -41,7 +41,7 @@ Instant Accounting::date_report(FluxJobId child, std::uint64_t inside, RunningJo
 
 std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedStart& start) {
     RunningJob* from = lender(key.first, start.inside);
-    if (from == nullptr || reported_.count(key) != 0 || is_too_deep(key, start.inside)) {
+    if (from == nullptr || reported_.count(key) != 0 || closed_.is_taken(key) || is_too_deep(key, start.inside)) {
         return std::nullopt;
     }
     const std::int64_t moved = std::min(start.cores, from->cores - from->given);

@@ -15,13 +15,31 @@ constexpr std::size_t lenders_max = 8;  ///< of jobs inside one another, as of r
 
 void ClosedJobs::restore(const ShareTree& tree, const SavedState& saved) {
     for (const auto& [key, row] : saved.closed) {
-        jobs_[key] = {job_of(tree, row.job), row.end, row.downlink, row.is_told};
+        put(key, {job_of(tree, row.job), row.end, row.downlink, row.is_told});
     }
 }
 
 void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed) {
     ledgers.log().put_closed(key, row_of(ledgers.tree(), closed));
-    jobs_.insert_or_assign(key, closed);
+    put(key, closed);
+}
+
+void ClosedJobs::put(ReportedKey key, const ClosedJob& closed) {
+    drop(key);
+    jobs_.emplace(key, closed);
+    inside_[{key.first, closed.job.inside}] += 1;
+}
+
+void ClosedJobs::drop(ReportedKey key) {
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end()) {
+        return;
+    }
+    const auto around = inside_.find({key.first, found->second.job.inside});
+    if (--around->second == 0) {
+        inside_.erase(around);
+    }
+    jobs_.erase(found);
 }
 
 void ClosedJobs::name_life(Ledgers& ledgers, std::uint64_t life, const std::string& instance) {
@@ -44,7 +62,7 @@ void ClosedJobs::prune(StateLog& log) {
     const auto middle = ends.begin() + static_cast<std::ptrdiff_t>(jobs_.size() - kept);
     std::nth_element(ends.begin(), middle, ends.end());
     for (auto entry = ends.begin(); entry != middle; ++entry) {
-        jobs_.erase(entry->second);
+        drop(entry->second);
         log.put_closed(entry->second, std::nullopt);
     }
 }
@@ -94,7 +112,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
         keep(ledgers, key, {closed.job, at, closed.downlink, true});
         return true;
     }
-    jobs_.erase(found);
+    drop(key);
     ledgers.log().put_closed(key, std::nullopt);
     return true;
 }
@@ -114,7 +132,7 @@ std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
 
 bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start) {
     const ReportedKey lender{key.first, jobs_.count({key.first, start.inside}) != 0 ? start.inside : 0};
-    if (jobs_.count(lender) == 0 || jobs_.count(key) != 0) {
+    if (jobs_.count(lender) == 0 || is_taken(key)) {
         return false;
     }
     const std::int64_t cores = std::min(start.cores, cores_left(lender));

@@ -37,6 +37,8 @@ class ClosedJobs {
     /// its child is not closed, or no core is left. O(depth + closed jobs of the child).
     bool report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start);
 
+    /// Whether a closed job has that key, or was inside the one that had it: another job would be taken for that one.
+    bool is_taken(ReportedKey key) const { return jobs_.count(key) != 0 || inside_.count(key) != 0; }
     const std::map<ReportedKey, ClosedJob>& all() const { return jobs_; }
     /// Replaces the tree. `moved`: by old node, the new payer.
     void follow(std::span<const NodeId> moved);
@@ -50,8 +52,11 @@ class ClosedJobs {
     void lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const;
     Instant date_report(Ledgers& ledgers, ReportedKey lender, Instant at);
     std::int64_t cores_left(ReportedKey lender) const;
+    void put(ReportedKey key, const ClosedJob& closed);
+    void drop(ReportedKey key);
 
     std::map<ReportedKey, ClosedJob> jobs_;
+    std::map<ReportedKey, std::size_t> inside_;  ///< closed jobs by the one that they were in
 };
 
 }  // namespace weir::priority

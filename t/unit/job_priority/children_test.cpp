@@ -34,6 +34,13 @@ UplinkRow start(std::uint64_t job, std::int64_t cores, double t) {
 UplinkRow end(std::uint64_t job, std::int64_t cores, double t) {
     return {false, job, "alice", "physics/lattice", cores, at(t)};
 }
+/// The same of a user in bio, inside another job.
+UplinkRow of(UplinkRow record, const std::string& user, std::uint64_t inside) {
+    record.user = user;
+    record.account = "bio";
+    record.inside = inside;
+    return record;
+}
 
 }  // namespace
 
@@ -70,12 +77,6 @@ TEST_CASE("children: a job inside a reported job takes its cores, and ends with 
 // Mutant: modules/job-priority/charges/accounting_reported.cpp: until = std::max(until, told_until(key)); => ;
 TEST_CASE("children: an instance does not end before what was told of its instances' jobs") {
     auto s = parent_with_child();
-    const auto of = [](UplinkRow record, const std::string& user, std::uint64_t inside) {
-        record.user = user;
-        record.account = "bio";
-        record.inside = inside;
-        return record;
-    };
     tell(*s, 1,
          {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), of(start(3, 3, 110), "bob", 2),
           of(end(3, 3, 130), "bob", 2), end(1, 4, 120)});
