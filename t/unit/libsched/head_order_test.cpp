@@ -68,10 +68,7 @@ struct World {
             }
         }
     }
-    std::int64_t fine(std::uint64_t id) const {
-        const JobInputs job = engine.inputs(slots.at(id));
-        return engine.fine_priority(slots.at(id), now, {}) + engine.fine_fairshare(job.association, factors);
-    }
+    std::int64_t fine(std::uint64_t id) const { return engine.fine_priority(slots.at(id), now, factors); }
     /// Jobs that may start, of one queue or of all, as their priorities sort them. O(jobs log jobs).
     std::vector<std::uint64_t> sorted(int queue) const {
         std::vector<std::pair<std::int64_t, QueueKey>> keys;
