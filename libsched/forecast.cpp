@@ -49,7 +49,7 @@ void ForecastCourse::advance() {
         starts_.emplace(start.id.value, at_);
         ends_.push({start.end, start.id});
     }
-    is_over_ = ends_.empty() || ends_.top().at == never;
+    is_over_ = ends_.empty() || !expected(ends_.top().at);
     if (is_over_) {
         return;
     }

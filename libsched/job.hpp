@@ -2,7 +2,9 @@
 // Owns: what the queue, the policies and the priority engine know of a job: its id, its request, its place.
 // Must not know jobspec, R or any wire format. RFC 19 (ids), RFC 30 (urgency), RFC 14 (slots).
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "libfairshare/base/strong_id.hpp"
 #include "libfairshare/base/time.hpp"
@@ -17,8 +19,19 @@ inline constexpr std::uint32_t priority_min = 1;                  ///< least val
 inline constexpr std::uint32_t priority_max = 0xFFFFFFFEU;        ///< greatest value that is not "expedited"
 inline constexpr std::uint32_t priority_expedited = 0xFFFFFFFFU;  ///< urgency 31: before all others
 
-/// The end of a job without a time limit: later than every other instant.
+/// Later than every other instant: what does not come.
 inline constexpr Instant never = Instant::max();
+
+/// The longest time limit that the policies know, a thousand years, which is that of a job without a limit. Such jobs
+/// are believed to end in the order in which they started, as jobs of any common limit do. So a reservation that waits
+/// for one of them leaves over a definite number of cores, and jobs that start beside it cannot pass it again and
+/// again.
+inline constexpr Duration limit_max = std::chrono::hours(24 * 365 * 1000);
+
+/// A believed instant as users are told it; none where it depends on the end of a job without a limit.
+constexpr std::optional<Instant> expected(Instant at) {
+    return at < Instant{limit_max} ? std::optional(at) : std::nullopt;
+}
 
 /// The request of a job: `slots` slots of `cores_per_slot` cores. With nodes == 0 they may be anywhere; else there are
 /// `slots` slots on each of `nodes` nodes. RFC 25.
@@ -72,15 +85,16 @@ struct QueueKey {
 struct PendingJob {
     [[no_unique_address]] QueueKey key;
     Request request;
-    Duration limit = Duration::max();  ///< requested time; max: none given, treated as never ending
+    Duration limit = limit_max;  ///< requested time; limit_max: none given
 };
 
 constexpr std::uint64_t cores_of(const PendingJob& job) {
     return cores_of(job.request);
 }
 
-/// The expected end of a job that starts now; `never` without a limit (no overflow).
+/// The believed end of a job that starts now. A limit above limit_max is limit_max. `never` where it would overflow.
 constexpr Instant believed_end(Instant now, Duration limit) {
+    limit = std::min(limit, limit_max);
     return limit >= never - now ? never : now + limit;
 }
 

@@ -72,6 +72,7 @@ Status Scheduler::alloc(PendingJob job, const Constraint& constraint) {
         return Error{std::errc::file_exists, "the job asked for resources before"};
     }
     job.request.node_set = keep_set(constraint);
+    job.limit = std::min(job.limit, limit_max);
     WEIR_CHECK(queue_.insert(job));
     keys_.emplace(job.key.id, job.key);
     arrived_.push_back(job.key.id);

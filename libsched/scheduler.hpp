@@ -24,7 +24,7 @@ class Scheduler {
         JobId id;
         ResourceSet resources;
         Instant start;
-        Instant end;  ///< expected: start + limit, at most the instance's own end; never if there is neither
+        Instant end;  ///< believed: start + limit, at most the instance's own end; see expected()
     };
     /// A new annotation for the head job.
     struct Annotation {

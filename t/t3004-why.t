@@ -140,13 +140,40 @@ flux cancel "$half" "$behind" "$one" "$two" "$early"
 saw "$first" alloc
 is "$first" not-waiting
 
+# Without time limits: a job that comes later does not pass the head that waits for one, unless it has a limit.
+flux cancel --all >/dev/null
+flux queue idle -t 60 >/dev/null
+flux module remove "$scheduler"
+flux module load "$MODULES/sched-weir-easy.so"
+endless() { flux submit --setattr=system.bank=physics "$@" sleep inf; }
+runs=$(endless -n1)
+saw "$runs" alloc
+head=$(endless -n2)
+saw "$head" priority
+sync_priorities >/dev/null
+later=$(endless -n1)
+saw "$later" priority
+sync_priorities >/dev/null
+is "$head" resources
+weir why "$head" >said
+grep "estimated start" said && exit 1
+is "$later" reservation
+short=$(flux submit --setattr=system.bank=physics -n1 -t 1m true)
+saw "$short" clean
+is "$later" reservation
+flux module reload "$MODULES/sched-weir-easy.so"
+short=$(flux submit --setattr=system.bank=physics -n1 -t 1m true)
+saw "$short" clean
+is "$later" reservation
+flux cancel "$runs"
+saw "$head" alloc
+
 weir why f1 2>unknown && exit 1
 grep "no job f1\|no job ƒ1" unknown
 flux cancel --all >/dev/null
 flux queue idle -t 60 >/dev/null
-if test -n "$stock"; then
-	flux module remove sched-weir-easy && flux module load sched-simple
-fi
+flux module remove sched-weir-easy
+test -z "$stock" || flux module load sched-simple
 EOT
 
 OUT=$PWD

@@ -62,10 +62,8 @@ struct One {
 /// Of the jobs whose fair starts are looked for.
 using Places = std::span<const std::uint32_t>;
 
-bool has_exact_fair_starts(const PlannedReplay& plan, const std::vector<SimJob>& jobs) {
-    const bool has_endless =
-        std::any_of(jobs.begin(), jobs.end(), [](const SimJob& job) { return job.limit == Duration::max(); });
-    return !plan.order && !plan.tree && weir::has_exact_fair_starts(plan.scheduler, has_endless);
+bool has_exact_fair_starts(const PlannedReplay& plan) {
+    return !plan.order && !plan.tree && weir::has_exact_fair_starts(plan.scheduler);
 }
 
 class Worker {
@@ -151,7 +149,7 @@ class Worker {
         if (replayed.outcomes.size() != jobs_.size()) {
             return Done{};
         }
-        const bool is_exact = has_exact_fair_starts(plan, jobs_);
+        const bool is_exact = has_exact_fair_starts(plan);
         if (is_exact) {
             shared_.planned += fair_start_work(replayed.outcomes, fair_start_places_);
         }
@@ -210,8 +208,8 @@ Result<ReplayResults> collected(std::vector<One>& all, bool is_interrupted) {
 /// The same jobs for every policy: all, where each policy lets fair starts be found from the state at a submission.
 std::vector<std::uint32_t> places_wanted(const std::vector<PlannedReplay>& plan, const std::vector<SimJob>& jobs,
                                          const ReplayWatch& watch) {
-    const bool can_be_all = std::all_of(plan.begin(), plan.end(),
-                                        [&](const PlannedReplay& one) { return has_exact_fair_starts(one, jobs); });
+    const bool can_be_all =
+        std::all_of(plan.begin(), plan.end(), [](const PlannedReplay& one) { return has_exact_fair_starts(one); });
     const std::size_t count = watch.fair_start_sample == 0 ? 0 : can_be_all ? jobs.size() : watch.fair_start_sample;
     return fair_start_places(jobs.size(), count, watch.seed);
 }
@@ -224,7 +222,7 @@ std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, const std::ve
     }
     std::uint64_t planned = 0;
     for (const PlannedReplay& one : plan) {
-        planned += jobs.size() + (has_exact_fair_starts(one, jobs) ? 0 : again);
+        planned += jobs.size() + (has_exact_fair_starts(one) ? 0 : again);
     }
     return planned;
 }

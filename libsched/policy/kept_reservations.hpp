@@ -46,7 +46,7 @@ struct KeptReservations {
             }
             const auto held = kept.by_job.find(job->key.id);
             if (held->second.at > now) {
-                sink.blocked(*job, Blocked{estimate(held->second)});
+                sink.blocked(*job, Blocked{expected(held->second.at)});
                 continue;
             }
             space.drop(held->second, now);
@@ -58,16 +58,12 @@ struct KeptReservations {
             // The reservation cannot be kept: a node went down, or a job overran its limit.
             held->second = space.earliest(*job, now);
             space.hold(held->second, now);
-            sink.blocked(*job, Blocked{estimate(held->second)});
+            sink.blocked(*job, Blocked{expected(held->second.at)});
         }
     }
     friend bool operator==(const KeptReservations&, const KeptReservations&) = default;
 
   private:
-    template <typename Place>
-    static std::optional<Instant> estimate(const Place& place) {
-        return place.at != never ? std::optional(place.at) : std::nullopt;
-    }
     template <typename Queue, typename Space>
     /// Removes jobs that were cancelled or are held now.
     static void forget_gone(const Queue& queue, Space& space, Instant now) {

@@ -45,7 +45,7 @@ class CountSpace {
         if (reservations_.places.size() != 1) {
             return {free, free, Duration::max()};
         }
-        return {free, static_cast<std::uint64_t>(extra_), std::min(shadow_, never - Duration{1}) - now};
+        return {free, static_cast<std::uint64_t>(extra_), shadow_ - now};
     }
 
     /// Whether a job for which there is an opening would fit if nothing were reserved.
@@ -62,7 +62,7 @@ class CountSpace {
         }
         const Instant end = believed_end(now, job.limit);
         if (reservations_.places.size() == 1) {
-            if (end > shadow_ || end == never) {
+            if (end > shadow_) {
                 if (need > extra_) {
                     return std::nullopt;
                 }
@@ -87,7 +87,7 @@ class CountSpace {
             shadow_ = fit.at;
             extra_ = fit.found ? fit.free - need : total_;
             reservations_.add({fit.at, believed_end(fit.at, job.limit), need});
-            return fit.found && fit.at != never ? std::optional(fit.at) : std::nullopt;
+            return expected(fit.at);
         }
         if (reservations_.places.size() == 1) {
             hold(reservations_.places.front());
@@ -95,7 +95,7 @@ class CountSpace {
         const Place place = earliest(job, now);
         hold(place);
         reservations_.add(place);
-        return place.at != never ? std::optional(place.at) : std::nullopt;
+        return expected(place.at);
     }
 
     /// Removes all reservations of reserve().

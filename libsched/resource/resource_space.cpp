@@ -14,8 +14,7 @@ Opening ResourceSpace::opening(Instant now) const {
     if (reservations_.places.size() != 1) {
         return {free, free, Duration::max()};
     }
-    const bool all_end_by_shadow = horizon_ <= shadow_ && horizon_ != never;
-    return {free, long_room_sum_, all_end_by_shadow ? Duration::max() : std::min(shadow_, never - Duration{1}) - now};
+    return {free, long_room_sum_, horizon_ <= shadow_ ? Duration::max() : shadow_ - now};
 }
 
 bool ResourceSpace::may_start(const PendingJob& job) {
@@ -156,7 +155,7 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
         keep(place, 1);
         reservations_.add(std::move(place));
         const Instant at = reservations_.places.back().at;
-        return at != never ? std::optional(at) : std::nullopt;
+        return expected(at);
     }
     // Cores alone tell when it can fit at the earliest; only from there on nodes are looked at.
     const auto soonest = profile_.earliest(static_cast<std::int64_t>(pool_.free_cores()),
@@ -175,7 +174,7 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
     }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
     reservations_.add({shadow_, std::min(believed_end(shadow_, job.limit), horizon_), std::move(head)});
     refresh_rooms();
-    return shadow_ != never ? std::optional(shadow_) : std::nullopt;
+    return expected(shadow_);
 }
 
 void ResourceSpace::refresh_rooms() {
@@ -191,7 +190,7 @@ void ResourceSpace::refresh_rooms() {
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant end) {
-    const bool ends_by_shadow = end <= shadow_ && end != never;
+    const bool ends_by_shadow = end <= shadow_;
     if (!ends_by_shadow && cores_of(job.request) > long_room_sum_) {
         return std::nullopt;
     }

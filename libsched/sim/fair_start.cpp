@@ -12,9 +12,9 @@
 
 namespace weir {
 
-bool has_exact_fair_starts(const Policy& policy, bool has_endless) {
+bool has_exact_fair_starts(const Policy& policy) {
     if (const auto* backfill = std::get_if<Backfill>(&policy)) {
-        return backfill->reserve_after == Duration{} && !has_endless;
+        return backfill->reserve_after == Duration{};
     }
     const auto* first_fit = std::get_if<FirstFit>(&policy);
     return std::holds_alternative<Fcfs>(policy) || (first_fit != nullptr && first_fit->starve_after == Duration{});
@@ -55,8 +55,7 @@ class InSystem {
                 rest.submit = now;
                 rest.run = outcomes_[i].end() - now;
                 // One that runs longer than it asked for is believed to end at any moment.
-                const Instant end = believed_end(outcomes_[i].start, rest.limit);
-                rest.limit = end == never ? Duration::max() : std::max(end - now, Duration{1});
+                rest.limit = std::max(believed_end(outcomes_[i].start, rest.limit) - now, Duration{1});
                 log.push_back(rest);
             }
         }

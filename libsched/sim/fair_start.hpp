@@ -20,10 +20,8 @@ struct FairStart {
 };
 
 /// Whether fair_starts() holds for a policy: its decisions follow from who runs until when and who waits in which
-/// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited. Nor, in a log
-/// with jobs that request no time (`has_endless`), for one that reserves: what may start beside a head that waits for
-/// such jobs depends on what started beside it before.
-bool has_exact_fair_starts(const Policy& policy, bool has_endless);
+/// order. Not for one that keeps reservations from pass to pass or looks at how long jobs have waited.
+bool has_exact_fair_starts(const Policy& policy);
 
 /// The sample of jobs: one of each of `count` equal stretches of the log, drawn by `seed`, in random order, so that the
 /// first k of them are a sample as well. A fixed step could coincide with a rhythm of the log. If `count` >= `jobs`,

@@ -19,7 +19,7 @@ namespace weir {
 /// on, as an instance believes it. Not even a job of no time at all may have its place taken: it counts as the shortest
 /// there is.
 inline Duration believed(const SimJob& job) {
-    return std::max(job.limit, Duration{1});
+    return std::clamp(job.limit, Duration{1}, limit_max);
 }
 
 /// A machine, or a partition of one, as a number of cores: the space of a SimPool.

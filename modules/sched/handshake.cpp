@@ -108,7 +108,7 @@ void SchedModule::on_resources(flux_future_t* f) {
                 if (const auto expiration = update.find("expiration")) {
                     R r;
                     r.expiration = expiration->number();
-                    scheduler_.set_instance_end(end_of(r));
+                    scheduler_.set_instance_end(end_of_instance(r));
                 }
                 return Done{};
             }));
@@ -133,7 +133,7 @@ void SchedModule::first_resources(const Json& answer) {
         names.hosts.emplace_back(r.resources.nodes[i].rank, r.hosts[i]);
     }
     scheduler_.set_resources(r.resources, up, std::move(names), settings_.node_choice);
-    scheduler_.set_instance_end(end_of(r));
+    scheduler_.set_instance_end(end_of_instance(r));
     has_resources_ = true;
     greet();
 }
@@ -169,7 +169,7 @@ void SchedModule::on_hello_r(flux_future_t* f) {
     try {
         const std::string text = flux::value_or_throw(looked_up(flux::rpc_get(f, "kvs.lookup")));
         const R r = flux::value_or_throw(decode_r(text));
-        flux::value_or_throw(scheduler_.hello(id, r.resources, end_of(r)));
+        flux::value_or_throw(scheduler_.hello(id, r.resources, end_of_job(r)));
     } catch (const flux::Failure& failure) {
         hello_failed(id, failure.what());
     }

@@ -139,8 +139,9 @@ Json SchedModule::expiration(const flux_msg_t* msg) {
         throw flux::Failure(EINVAL, "an expiration must not be negative");
     }
     R r;
+    r.starttime = flux_reactor_time();  // a job that loses its limit now counts as one that starts without a limit now
     r.expiration = seconds;
-    if (!scheduler_.set_end(JobId{static_cast<std::uint64_t>(id)}, end_of(r))) {
+    if (!scheduler_.set_end(JobId{static_cast<std::uint64_t>(id)}, end_of_job(r))) {
         throw flux::Failure(ENOENT, "the job holds no resources");
     }
     return {};

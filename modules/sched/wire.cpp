@@ -14,6 +14,7 @@ namespace weir::sched {
 namespace {
 
 constexpr std::int64_t order_max = std::int64_t{1} << 60;  // the sum of two fits
+constexpr double seconds_max = 9.2e12;                     // an Instant holds it
 
 }  // namespace
 
@@ -21,7 +22,7 @@ R r_of(const Scheduler::Start& start, const HostNames& hosts) {
     R r;
     r.resources = start.resources;
     r.starttime = to_seconds(start.start);
-    r.expiration = start.end == never ? 0. : to_seconds(start.end);
+    r.expiration = expected(start.end) ? to_seconds(start.end) : 0.;
     for (const NodeResources& node : start.resources.nodes) {
         if (const auto host = hosts.find(node.rank); host != hosts.end()) {
             r.hosts.push_back(host->second);
@@ -33,8 +34,14 @@ R r_of(const Scheduler::Start& start, const HostNames& hosts) {
     return r;
 }
 
-Instant end_of(const R& r) {
-    return r.expiration > 0. && r.expiration < 9.2e12 ? instant_from_seconds(r.expiration) : never;
+Instant end_of_instance(const R& r) {
+    return r.expiration > 0. && r.expiration < seconds_max ? instant_from_seconds(r.expiration) : never;
+}
+
+Instant end_of_job(const R& r) {
+    const Instant end = end_of_instance(r);
+    const bool has_start = r.starttime >= 0. && r.starttime < seconds_max;
+    return end == never && has_start ? believed_end(instant_from_seconds(r.starttime), limit_max) : end;
 }
 
 Json commit_payload(std::span<const std::pair<std::string, Json>> key_values) {

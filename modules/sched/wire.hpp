@@ -23,8 +23,10 @@ using HostNames = std::unordered_map<std::uint32_t, std::string>;  ///< by rank
 
 /// The R of a job that starts. A job without an end has expiration 0.
 R r_of(const Scheduler::Start& start, const HostNames& hosts);
-/// End of a job by its R: `never` when expiration is 0.
-Instant end_of(const R& r);
+/// The end of this instance by its R: `never` where expiration is 0.
+Instant end_of_instance(const R& r);
+/// The believed end of a job by its R. Where expiration is 0, that of a job without a limit that began at starttime.
+Instant end_of_job(const R& r);
 
 /// kvs.commit of several jobs' R, in one transaction.
 Json commit_payload(std::span<const std::pair<std::string, Json>> key_values);

@@ -161,7 +161,7 @@ void SchedPart::commit(const Scheduler::Start& start) {
     R r;
     r.resources = start.resources;
     r.starttime = to_seconds(start.start);
-    r.expiration = start.end == never ? 0. : to_seconds(start.end);
+    r.expiration = expected(start.end) ? to_seconds(start.end) : 0.;
     later(ground().random.between(Duration(100us), Duration(3ms)), [this, id, number, text = encode_r(r).dump()] {
         const auto found = committing_.find(id);
         if (found == committing_.end() || found->second != number) {

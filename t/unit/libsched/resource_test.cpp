@@ -22,6 +22,25 @@ ResourceSet allocate(ResourcePool& p, const Request& request) {
     REQUIRE(picks);
     return p.take(*picks);
 }
+PendingJob without_limit(std::uint64_t id, std::uint32_t cores) {
+    PendingJob job = waiting(id, cores, 0);
+    job.limit = limit_max;
+    return job;
+}
+/// The starts beside a head that waits for a job without a limit and leaves two cores over.
+template <typename Space>
+void pass_again_and_again(Space space) {
+    REQUIRE(space.start(without_limit(1, 3), at(0)));
+    for (int pass = 1; pass < 3; pass++) {
+        INFO("pass " << pass);
+        CHECK_FALSE(space.reserve(waiting(2, 6, 10), at(pass)));
+        CHECK(space.start(without_limit(static_cast<std::uint64_t>(pass) + 2, 1), at(pass)));
+        space.clear_reservations();
+    }
+    CHECK_FALSE(space.reserve(waiting(2, 6, 10), at(3)));
+    CHECK_FALSE(space.start(without_limit(9, 1), at(3)));
+    CHECK(space.start(waiting(10, 1, 1000), at(3)));
+}
 }  // namespace
 
 TEST_CASE("pool: the lowest cores of the lowest ranks are given") {
@@ -131,26 +150,28 @@ TEST_CASE("pool: allocating and freeing in any order restores the machine") {
     });
 }
 
-TEST_CASE("space: a job without a limit never ends by the shadow time") {
+TEST_CASE("space: a job without a limit does not end by the shadow time of jobs with one") {
     CountSpace space(4);
     REQUIRE(space.start(waiting(1, 3, 100), at(0)));
-    PendingJob endless = waiting(3, 1, 0);
-    endless.limit = Duration::max();
+    const PendingJob endless = without_limit(3, 1);
     CHECK(space.reserve(waiting(2, 4, 10), at(0)) == at(100));
     CHECK_FALSE(space.start(endless, at(0)));
     CHECK(space.start(waiting(4, 1, 100), at(0)));
 }
 
-TEST_CASE("space: no estimate where what runs never ends") {
+TEST_CASE("space: no estimate where what runs has no limit") {
     ResourceSpace space(pool(1, 4));
-    PendingJob endless = waiting(1, 3, 0);
-    endless.limit = Duration::max();
-    REQUIRE(space.start(endless, at(0)));
-    CHECK_FALSE(space.reserve(waiting(2, 4, 10), at(0)));
-    PendingJob other = waiting(3, 1, 0);
-    other.limit = Duration::max();
-    CHECK_FALSE(space.start(other, at(0)));
-    CHECK(space.start(waiting(4, 1, 1000), at(0)));
+    REQUIRE(space.start(without_limit(1, 3), at(0)));
+    CHECK_FALSE(space.reserve(waiting(2, 4, 10), at(1)));
+    CHECK_FALSE(space.start(without_limit(3, 1), at(1)));
+    CHECK(space.start(waiting(4, 1, 1000), at(1)));
+}
+
+// Kills: one end for all jobs without a limit, so that each pass counts as free what earlier passes gave away.
+// Mutant: libsched/job.hpp: limit >= never - now ? => limit >= limit_max ?
+TEST_CASE("space: jobs without a limit hold beside the head what it leaves over, in all passes together") {
+    pass_again_and_again(CountSpace(8));
+    pass_again_and_again(ResourceSpace(pool(1, 8)));
 }
 
 TEST_CASE("space: what comes back on a node that is down is nobody's") {
