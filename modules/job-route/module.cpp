@@ -125,7 +125,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     : h_(h),
       is_child_(config.has_value()),
       settings_(configured_settings(h)),
-      table_(config.has_value(), settings_.patience_s, settings_.depth),
+      table_(config.has_value(), settings_.patience_s, settings_.depth, getuid()),
       privacy_(flux::conf_table(h, "access")) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
@@ -226,7 +226,7 @@ void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
-    table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth);
+    table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid());
     link_ = ChildLink();
     parent_->reset();
     keeper_->reset();

@@ -158,8 +158,8 @@ PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& e
     return word;
 }
 
-/// The size of a partition that has not attached is unknown: it may be any. Not everybody may use a guest's child,
-/// so it does not count when a job has only one.
+/// The size of a partition that has not attached is unknown: it may be any. A guest's child takes his jobs alone,
+/// whatever size it claims to have, so it is none that others can wait for.
 HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
     HandDown::Takers takers;
     int count = 0;
@@ -179,12 +179,13 @@ HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
         return (has(serves) || is_lent(id, jobs.queue)) && book_.takes(jobs.kind, rank_of(id));
     };
     for (const auto& [id, child] : children_) {
-        if (is_of_queue(id, child.serves)) {
-            add(child.cores, child.is_trusted && has(child.serves) && kept(id) == nullptr && drained_.count(id) == 0);
+        if (child.is_trusted && is_of_queue(id, child.serves)) {
+            add(child.cores, has(child.serves) && kept(id) == nullptr && drained_.count(id) == 0);
         }
     }
     for (const JobId id : hosts_) {
-        if (children_.count(id) == 0 && is_of_queue(id, jobs_.at(id).facts.serves)) {
+        const Job& host = jobs_.at(id);
+        if (host.userid == owner_ && children_.count(id) == 0 && is_of_queue(id, host.facts.serves)) {
             add(std::numeric_limits<std::int64_t>::max(), false);
         }
     }

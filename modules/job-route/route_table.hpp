@@ -95,8 +95,10 @@ class RouteTable {
     /// \param patience ticks for which a lost child keeps jobs that have not started, and for which a child is not
     ///        offered a job that it returned. At least 1.
     /// \param depth jobs that a child gets beyond those for which it has room, of those that others take (HandDown).
-    explicit RouteTable(bool has_parent, std::int64_t patience = 30, std::int64_t depth = HandDown::depth_default)
-        : has_parent_(has_parent), patience_(patience), hand_down_(depth) {}
+    /// \param owner of the instance: his children alone may get any user's jobs.
+    explicit RouteTable(bool has_parent, std::int64_t patience = 30, std::int64_t depth = HandDown::depth_default,
+                        std::uint32_t owner = 0)
+        : has_parent_(has_parent), patience_(patience), owner_(owner), hand_down_(depth) {}
 
     // ---- facts from this instance's journal ----
     void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
@@ -262,6 +264,7 @@ class RouteTable {
 
     bool has_parent_;
     std::int64_t patience_;
+    std::uint32_t owner_;
     bool is_synced_ = false;
     Jobs jobs_;  ///< every active job of this instance
     CopyIds copies_;

@@ -19,7 +19,10 @@ constexpr std::int64_t patience = 30;  ///< ticks
 }  // namespace
 
 RoutePart::RoutePart(Process& process, Facts facts, Peers peers)
-    : Part(process), facts_(std::move(facts)), peers_(std::move(peers)), table_(facts_.host != 0, patience) {}
+    : Part(process),
+      facts_(std::move(facts)),
+      peers_(std::move(peers)),
+      table_(facts_.host != 0, patience, route::HandDown::depth_default, owner) {}
 
 void RoutePart::start() {
     peers_.to_manager([](Manager& manager) { manager.open_journal_of_route(route::journal_filter()); });

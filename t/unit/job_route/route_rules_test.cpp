@@ -111,6 +111,24 @@ TEST_CASE("route rules: a partition that does not take the job is none that it c
     CHECK(given_to(table) == host);  // which says that it is too large
 }
 
+// Mutant: modules/job-route/route_hand_down.cpp: if (child.is_trusted && is_of_queue => if (is_of_queue
+// Mutant: modules/job-route/route_hand_down.cpp: host.userid == owner_ && => true &&
+TEST_CASE("route rules: nobody waits for a guest's child, whatever size it claims to have") {
+    constexpr std::uint32_t guest = 7;
+    for (const bool is_attached : {false, true}) {
+        RouteTable table = with_two();
+        const JobId guests{3};
+        run_host(table, guests, guest);
+        if (is_attached) {
+            Attach attach = an_attach(guests);
+            attach.cores = 1'000'000;
+            REQUIRE(table.attach(attach, {guest, false}));
+        }
+        enter_with(table, JobId{100}, 30min, 8);
+        CHECK(given_to(table) == host);  // which says that it is too large
+    }
+}
+
 TEST_CASE("route rules: a partition on demand starts only for a job that it takes") {
     RouteTable table(false);
     table.synced();
