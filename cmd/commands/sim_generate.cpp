@@ -81,6 +81,9 @@ Made made_of(const std::vector<SwfJob>& jobs, std::uint32_t cores) {
 }  // namespace
 
 Exit run_sim_generate(Context& context) {
+    if (const auto longest = context.args.duration("longest"); longest && *longest < std::chrono::seconds(1)) {
+        return context.fail(Exit::usage, "--longest takes one second at least: a log has whole seconds.");
+    }
     const LublinSettings settings = settings_of(context.args);
     const std::string path = context.args.text("output", "-");
     if (path != "-" && format_of(path) != "swf") {

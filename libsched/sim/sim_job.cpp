@@ -3,7 +3,6 @@
 #include "libsched/sim/sim_job.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace weir {
 namespace {
@@ -21,7 +20,11 @@ Result<SimJob> sim_job(const SwfJob& job) {
     const Range ranges[] = {{"number of processors", cores, 1, 0xFFFFFFFFLL},
                             {"run time", job.run, 0, seconds_max},
                             {"submit time", job.submit, 0, seconds_max},
-                            {"requested time", std::max<std::int64_t>(job.requested_time, 0), 0, seconds_max}};
+                            {"requested time", std::max<std::int64_t>(job.requested_time, 0), 0, seconds_max},
+                            {"user", std::max<std::int64_t>(job.user, 0), 0, 0xFFFFFFFFLL},
+                            {"group", std::max<std::int64_t>(job.group, 0), 0, 0xFFFFFFFFLL},
+                            {"queue", std::max<std::int64_t>(job.queue, 0), 0, 0xFFFF},
+                            {"partition", std::max<std::int64_t>(job.partition, 0), 0, 0xFFFF}};
     for (const Range& range : ranges) {
         if (range.value < range.low || range.value > range.high) {
             return Error{std::errc::invalid_argument, "job " + std::to_string(job.job) + " cannot be replayed: its " +
@@ -32,7 +35,7 @@ Result<SimJob> sim_job(const SwfJob& job) {
     }
     const auto seconds = [](std::int64_t s) { return Duration{s * 1'000'000}; };
     const auto number = []<typename To>(std::int64_t value, To) {
-        return value > 0 && value <= std::numeric_limits<To>::max() ? static_cast<To>(value) : To{0};
+        return static_cast<To>(std::max<std::int64_t>(value, 0));
     };
     return SimJob{job.job,
                   Instant{seconds(job.submit)},

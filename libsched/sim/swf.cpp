@@ -171,8 +171,9 @@ void SwfReader::read_comment(std::string_view line) {
             value.remove_prefix(1);
         }
         std::int64_t processors = 0;
-        if (std::from_chars(value.data(), value.data() + value.size(), processors).ec == std::errc{} &&
-            processors > 0) {
+        const char* after = value.data();
+        const char* const end = after + value.size();
+        if (read_integer(after, end, processors) && (after == end || is_blank(*after)) && processors > 0) {
             max_processors_ = processors;
         } else {
             bad_size_ = lines_.at_line("MaxProcs is \"" + escaped(value) + "\": it must be an integer from 1 on");

@@ -98,6 +98,14 @@ TEST_CASE("swf: a size of the machine that is no number is known with its line")
     REQUIRE(r.next().has_value());
     REQUIRE(r.bad_size());
     CHECK(r.bad_size()->message == "log:2: MaxProcs is \"foo\": it must be an integer from 1 on");
+    auto with_letters = reader("; MaxProcs: 128abc\n" + line);
+    REQUIRE(with_letters.next().has_value());
+    REQUIRE(with_letters.bad_size());
+    CHECK(with_letters.bad_size()->message == "log:1: MaxProcs is \"128abc\": it must be an integer from 1 on");
+    auto with_remark = reader("; MaxProcs: 128 (8 nodes)\n" + line);
+    REQUIRE(with_remark.next().has_value());
+    CHECK(with_remark.max_processors() == 128);
+    CHECK_FALSE(with_remark.bad_size());
 }
 
 TEST_CASE("swf job: a value that cannot be replayed is named with what it may be") {
@@ -113,6 +121,12 @@ TEST_CASE("swf job: a value that cannot be replayed is named with what it may be
     bad = good;
     bad.requested_time = 4'000'000'000'001;
     CHECK(message(bad).find("its requested time is 4000000000001;") != std::string::npos);
+    bad = good;
+    bad.user = 4'294'967'296;
+    CHECK(message(bad) == "job 7 cannot be replayed: its user is 4294967296; it must be from 0 to 4294967295");
+    bad = good;
+    bad.queue = 65536;
+    CHECK(message(bad) == "job 7 cannot be replayed: its queue is 65536; it must be from 0 to 65535");
 }
 
 TEST_CASE("swf: an endless line is refused") {
