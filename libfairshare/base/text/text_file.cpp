@@ -21,6 +21,10 @@ Result<std::string> all_of(std::FILE* file) {
     std::size_t size = 0;
     while ((size = std::fread(buffer.data(), 1, buffer.size(), file)) > 0) {
         text.append(buffer.data(), size);
+        if (text.size() > text_bytes_max) {
+            return Error{std::errc::file_too_large, "it has more than " + std::to_string(text_bytes_max >> 20) +
+                                                        " MiB; this is no text that Weir reads"};
+        }
     }
     return std::ferror(file) != 0 ? Result<std::string>(system_error()) : Result<std::string>(std::move(text));
 }
