@@ -24,15 +24,17 @@ constexpr std::size_t row_bytes = 160;
 
 /// Columns behind the path.
 void append_figures(ArrayText& row, const ShareNode& node) {
-    row.append(node.shares).splice(json_number(node.entitled)).splice(json_number(node.used));
+    row.splice(node.shares_parent ? "null" : std::to_string(node.shares))
+        .splice(json_number(node.entitled))
+        .splice(json_number(node.used));
     row.splice(json_number(node.usage_core_s)).splice(json_number(node.level_fs)).splice(json_number(node.factor));
     row.append(node.running_cores).append(node.pending_jobs);
 }
 
 bool has_same_figures(const ShareNode& a, const ShareNode& b) {
-    return a.shares == b.shares && a.entitled == b.entitled && a.used == b.used && a.usage_core_s == b.usage_core_s &&
-           a.level_fs == b.level_fs && a.factor == b.factor && a.running_cores == b.running_cores &&
-           a.pending_jobs == b.pending_jobs;
+    return a.shares == b.shares && a.shares_parent == b.shares_parent && a.entitled == b.entitled && a.used == b.used &&
+           a.usage_core_s == b.usage_core_s && a.level_fs == b.level_fs && a.factor == b.factor &&
+           a.running_cores == b.running_cores && a.pending_jobs == b.pending_jobs;
 }
 
 bool has_same_paths(const std::vector<ShareNode>& a, const std::vector<ShareNode>& b) {

@@ -16,7 +16,7 @@ class TreeEvents {
     /// Event "tree" with all rows as viewers have them now: {revision, author, reason, time, now, all_core_s, of, rows:
     /// [[path, shares, entitled, used, usage_core_s, level_fs, factor, running_cores, pending_jobs, children], …]},
     /// parents before children. `of` and `children` count the whole tree, of which the rows may be a part. A level that
-    /// is infinite and a factor that is not there are null. O(rows).
+    /// is infinite, a factor that is not there and the shares of a row that has those of its account are null. O(rows).
     std::string whole() const;
     /// The next update towards the newest state, at most about `bytes_max` long: "tree" if the nodes or the revision
     /// changed, else "rows": {now, all_core_s, rows: [[place in the order of "tree", shares, …], …]} with the greatest

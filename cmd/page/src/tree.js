@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// The share tree as the page keeps it: rows from events, their order, what of them is seen. Knows no element.
+// The share tree as the page keeps it: rows from events, their order, what of them is seen. Knows no element. A row
+// without shares of its own (null) has those of its account.
 
 const figures = ([shares, entitled, used, usage, level, factor, cores, waiting]) => ({
   shares, entitled, used, usage, level, factor, cores, waiting,

@@ -49,6 +49,19 @@ TEST_CASE("tree events: the whole tree has every figure to the last digit") {
     CHECK(json_is_null(json_array_get(rows[1].get(), 5)));
 }
 
+TEST_CASE("tree events: a row with the shares of its account has none of its own, and is sent when it gets some") {
+    TreeEvents events;
+    ShareView view = view_of(2);
+    view.nodes[0].shares_parent = true;
+    events.take(view);
+    CHECK(json_is_null(json_array_get(rows_of(events.whole())[0].get(), 1)));
+    view.nodes[0].shares_parent = false;
+    events.take(view);
+    const auto rows = rows_of(events.changes(1000));
+    REQUIRE(rows.size() == 1);
+    CHECK(json_integer_value(json_array_get(rows[0].get(), 1)) == 0);
+}
+
 TEST_CASE("tree events: without a change there is no event") {
     TreeEvents events;
     events.take(view_of(3));
