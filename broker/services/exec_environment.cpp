@@ -25,7 +25,7 @@ std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace&
                                           const Marks& marks, const std::string& folder) {
     std::map<std::string, std::string> variables = spec.environment ? *spec.environment : own_environment();
     for (auto& [name, value] : variables) {
-        value = fill_in(std::move(value), marks);
+        value = filled_in(value, marks);
     }
     for (const char* inherited : {"PMI_FD", "PMI_RANK", "PMI_SIZE"}) {  // a broker's own, where it was started by PMI
         variables.erase(inherited);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/services/exec_spec.hpp"
+#include "libfairshare/base/marks.hpp"
 
 namespace weir::broker {
 

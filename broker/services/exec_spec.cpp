@@ -247,17 +247,4 @@ bool is_child_instance(const ExecSpec& spec) {
     return program.substr(program.rfind('/') + 1) == "flux";
 }
 
-std::string fill_in(std::string text, const Marks& marks) {
-    if (text.find("{{") == std::string::npos) {
-        return text;
-    }
-    for (const auto& [name, value] : marks) {
-        const std::string mark = "{{" + name + "}}";
-        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
-            text.replace(at, mark.size(), value);
-        }
-    }
-    return text;
-}
-
 }  // namespace weir::broker

@@ -39,12 +39,8 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r);
 /// True if the command starts a broker of a child instance ("flux broker ..."), as flux batch and flux alloc have it.
 bool is_child_instance(const ExecSpec& spec);
 
-/// What {{NAME}} stands for in the command, the environment and file names of a job.
-using Marks = std::vector<std::pair<std::string, std::string>>;
-/// Names of the number of one task. A job of several has one command, environment and output, so it is refused for
-/// them.
+/// Names, as {{NAME}} in a command, an environment or a file name, of the number of one task. A job of several has one
+/// command, environment and output, so it is refused for them.
 inline constexpr const char* task_marks[] = {"taskid", "task.id", "task.rank", "task.index", "task.localid"};
-/// Replaces each {{NAME}}. Unknown names stay as they are. O(length x marks).
-std::string fill_in(std::string text, const Marks& marks);
 
 }  // namespace weir::broker

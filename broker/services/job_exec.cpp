@@ -16,6 +16,7 @@
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/marks.hpp"
 
 namespace weir::broker {
 namespace {
@@ -192,12 +193,12 @@ class JobExec {
         const Marks marks = marks_of(id, spec, *folder);
         LaunchRequest request;
         for (const std::string& word : spec.command) {
-            request.command.push_back(fill_in(word, marks));
+            request.command.push_back(filled_in(word, marks));
         }
         request.environment = task_environment(spec, place_, encode_id(id, "f58"), marks, *folder);
         request.cwd = spec.cwd;
         request.task_count = spec.task_count;
-        request.input = in_folder(spec.cwd, fill_in(spec.input, marks));
+        request.input = in_folder(spec.cwd, filled_in(spec.input, marks));
         const double limit = spec.duration > 0 ? now() + spec.duration : 0;
         job.limit = limit;
         const Status launched = launch_with_output(id, spec, marks, request);
@@ -237,8 +238,8 @@ class JobExec {
     /// Where only stdout is named, stderr goes there, too.
     Status launch_with_output(flux_jobid_t id, const ExecSpec& spec, const Marks& marks, LaunchRequest request) {
         const std::string name = encode_id(id, "f58plain");
-        const std::string output = in_folder(spec.cwd, fill_in(spec.output, marks));
-        const std::string error = in_folder(spec.cwd, fill_in(spec.error.empty() ? spec.output : spec.error, marks));
+        const std::string output = in_folder(spec.cwd, filled_in(spec.output, marks));
+        const std::string error = in_folder(spec.cwd, filled_in(spec.error.empty() ? spec.output : spec.error, marks));
         const auto out = output_.open(name, output, OutputStream::out);
         if (!out) {
             return out.error();

@@ -314,14 +314,14 @@ void ChildRole::perform(ChildActions actions) {
 }
 
 /// As this instance's job-exec or job shell would replace them, with the id that the job has at the parent.
-IdNames ChildRole::id_names(JobId id) const {
+Marks ChildRole::id_names(JobId id) const {
     const bool is_embedded = flux_attr_get(h_, "output-dir") != nullptr;  // its file names are plain ASCII
     const char* usual = is_embedded ? "f58plain" : "f58";
     const std::pair<const char*, const char*> forms[] = {
         {"id", usual},         {"jobid", usual},    {"id.f58", usual},       {"id.f58plain", "f58plain"},
         {"id.dec", "dec"},     {"id.hex", "hex"},   {"id.dothex", "dothex"}, {"id.kvs", "kvs"},
         {"id.words", "words"}, {"jobid.dec", "dec"}};
-    IdNames names;
+    Marks names;
     for (const auto& [name, form] : forms) {
         char text[128];
         if (flux_job_id_encode(id.value, form, text, sizeof(text)) == 0) {

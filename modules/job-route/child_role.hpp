@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/marks.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/answers.hpp"
@@ -66,7 +67,7 @@ class ChildRole {
     void arm_heart();
     void beat();
     void on_beat(flux_future_t* f);
-    IdNames id_names(JobId id) const;
+    Marks id_names(JobId id) const;
     void submit(const Order& order);
     void on_submitted(flux_future_t* f);
     void steer(const LocalOp& op);

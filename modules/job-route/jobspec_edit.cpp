@@ -26,19 +26,9 @@ json_t* system_of(const Json& jobspec) {
     return json_object_get(json_object_get(jobspec.get(), "attributes"), "system");
 }
 
-std::string filled_in(std::string text, const IdNames& names) {
-    for (const auto& [name, value] : names) {
-        const std::string mark = "{{" + name + "}}";
-        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
-            text.replace(at, mark.size(), value);
-        }
-    }
-    return text;
-}
-
 }  // namespace
 
-Result<std::string> with_output_names(const std::string& jobspec, const IdNames& names) {
+Result<std::string> with_output_names(const std::string& jobspec, const Marks& marks) {
     auto parsed = parse_jobspec(jobspec);
     if (!parsed) {
         return parsed.error();
@@ -47,7 +37,7 @@ Result<std::string> with_output_names(const std::string& jobspec, const IdNames&
     for (const char* stream : {"stdout", "stderr"}) {
         json_t* file = json_object_get(json_object_get(options, "output"), stream);
         if (const char* path = json_string_value(json_object_get(file, "path"))) {
-            json_object_set_new(file, "path", json_string(filled_in(path, names).c_str()));
+            json_object_set_new(file, "path", json_string(filled_in(path, marks).c_str()));
         }
     }
     return parsed->dump();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/marks.hpp"
 #include "libfairshare/base/result.hpp"
 #include "modules/job-route/messages.hpp"
 
@@ -19,11 +20,9 @@ namespace weir::route {
 /// \return JSON text. Errors: not JSON, or no attributes.system.
 Result<std::string> localize(const Order& submit, const std::set<std::string>& own_queues);
 
-/// What {{NAME}} stands for: names of the job's id, as "id.dec", and the id in that form.
-using IdNames = std::vector<std::pair<std::string, std::string>>;
-/// The jobspec with these names replaced in the names of the files for its standard output and error, which people look
-/// for by the parent's id. Source: flux-submit(1), "MUSTACHE TEMPLATES". \return JSON text. Errors: as localize().
-Result<std::string> with_output_names(const std::string& jobspec, const IdNames& names);
+/// The jobspec with these names of the job's id, such as "id.dec", filled in in the names of the files for its standard
+/// output and error, which people look for by the parent's id. \return JSON text. Errors: as localize().
+Result<std::string> with_output_names(const std::string& jobspec, const Marks& marks);
 
 bool has_environment(const std::string& jobspec);
 /// The jobspec with the environment that J, the jobspec as it was signed, has. Stock Flux keeps it nowhere else.

@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "libfairshare/base/marks.hpp"
+
+using weir::filled_in;
 using weir::Json;
 using namespace weir::broker;
 
@@ -56,8 +59,8 @@ TEST_CASE("exec spec: environment, directory, limit and output file are read") {
     CHECK(spec->cwd == "/w");
     CHECK(*spec->environment == std::map<std::string, std::string>{{"A", "1"}, {"B", "2"}});
     CHECK(spec->duration == 90.5);
-    CHECK(fill_in(spec->output, {{"id", "f9"}}) == "out-f9");
-    CHECK(fill_in("{{tmpdir}}/a {{no}} {{tmpdir}}", {{"tmpdir", "/t"}}) == "/t/a {{no}} /t");
+    CHECK(filled_in(spec->output, {{"id", "f9"}}) == "out-f9");
+    CHECK(filled_in("{{tmpdir}}/a {{no}} {{tmpdir}}", {{"tmpdir", "/t"}}) == "/t/a {{no}} /t");
 }
 
 TEST_CASE("exec spec: simulated jobs need no command, their length is text or a number") {

@@ -244,7 +244,7 @@ TEST_CASE("jobspec: what changes on the way into a child") {
 }
 
 TEST_CASE("jobspec: files of the output are named by the parent's id") {
-    const IdNames names{{"id", "f3"}, {"id.dec", "77"}};
+    const weir::Marks names{{"id", "f3"}, {"id.dec", "77"}};
     const auto of_path = [&](const std::string& path) {
         return R"({"attributes":{"system":{"shell":{"options":{"output":{"stdout":{"type":"file","path":")" + path +
                R"("},"stderr":{"path":")" + path + R"("}}}},"cwd":"/{{id}}"}}})";
