@@ -73,6 +73,7 @@ test_expect_success 'what is no association: its exit code, and where to look' '
 	test_must_fail weir share compare physics alice 2>err && grep "physics/lattice/@alice" err &&
 	test_expect_code 5 weir share explain physics/@alcie 2>err && grep "physics" err &&
 	test_expect_code 5 weir share compare alice chme/@carol 2>err && grep "chem" err &&
+	test_must_fail weir share explain "chem/@*" 2>err && cat err && grep "stands for all users who have no line.*such as chem/@alice" err &&
 	test_expect_code 2 weir share compare alice 2>err
 '
 test_expect_success 'under other algorithms too' '

@@ -57,6 +57,15 @@ Error unknown(const ShareTree& tree, const std::string& reference) {
                    (hint.empty() ? "weir share show lists it" : hint));
 }
 
+/// An `@*` line has neither shares nor usage of its own.
+Error no_user(const std::string& line) {
+    return {std::errc::invalid_argument,
+            weir::quoted(line) +
+                " stands for all users who have no line of their own there, and is none of them; name "
+                "one, such as " +
+                line.substr(0, line.size() - 1) + "alice"};
+}
+
 /// The tree and its measured usage at one instant, with further leaves if a request is about a user without a leaf.
 class Scene {
   public:
@@ -158,9 +167,8 @@ class Scene {
 
   private:
     Result<NodeId> place_of_all(const std::string& reference) {
-        if (const auto node = tree_->find(reference);
-            node && *node != root_node && tree_->kind(*node) != NodeKind::any_member) {
-            return *node;
+        if (const auto node = tree_->find(reference); node && *node != root_node) {
+            return tree_->kind(*node) == NodeKind::any_member ? Result<NodeId>(no_user(reference)) : *node;
         }
         const std::size_t at = reference.rfind("/@");
         const bool has_account = at != std::string::npos;
