@@ -4,12 +4,15 @@
 
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cmd/common/text.hpp"
 
 namespace weir::cmd {
 namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // spreadsheets write it in front
 
 /// The lines of a table as cells; nothing if a quote is not closed.
 std::optional<std::vector<std::vector<std::string>>> csv_cells(const std::string& text) {
@@ -25,7 +28,7 @@ std::optional<std::vector<std::vector<std::string>>> csv_cells(const std::string
         }
         line.clear();
     };
-    for (std::size_t at = 0; at < text.size(); ++at) {
+    for (std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; at < text.size(); ++at) {
         const char c = text[at];
         if (is_quoted) {
             if (c != '"') {

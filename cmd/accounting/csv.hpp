@@ -32,7 +32,8 @@ class CsvRow {
     std::vector<std::string> cells_;
 };
 
-/// The rows below the first line. Cells may contain commas, quotes and newlines; lines end by LF or CRLF.
+/// The rows below the first line. Cells may contain commas, quotes and newlines; lines end by LF or CRLF. A byte
+/// order mark in front is skipped.
 /// Errors: EINVAL with a sentence: a column of `wanted` is missing, a row has another number of cells, an open quote.
 Result<std::vector<CsvRow>> read_csv(const std::string& text, const std::string& name,
                                      const std::vector<std::string>& wanted);
