@@ -40,6 +40,7 @@ test_expect_success 'an instance: alice has used something, bob has a job that r
 
 # ---- what wipes a tree by a slip ----
 test_expect_success 'a folder, a file that is not there: exit code 5, the tree stays' '
+	test_expect_code 5 weir share apply /dev/zero 2>err && grep "cannot read /dev/zero: it has more than 256 MiB" err &&
 	test_expect_code 5 weir share apply / 2>err && grep "cannot read /: Is a directory" err &&
 	test_expect_code 5 weir share apply nowhere.toml 2>err && test $(nodes) -eq 9
 '
