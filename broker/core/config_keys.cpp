@@ -92,13 +92,13 @@ std::vector<std::string> unknown_keys(const LoadedConfig& config) {
     return out;
 }
 
-std::vector<std::string> kept_until_restart(const Json& before, const LoadedConfig& after) {
+std::vector<std::string> kept_until_restart(const Json& at_start, const LoadedConfig& now) {
     std::vector<std::string> out;
     for (const std::string path : keys_read_at_start) {
-        const Json old = value_at(before, path);
-        const Json now = value_at(after.config, path);
-        if (!json_equal(old.get(), now.get()) && (old || now)) {
-            out.push_back(after.places.of(path) + key_text(path) +
+        const Json old = value_at(at_start, path);
+        const Json wanted = value_at(now.config, path);
+        if (!json_equal(old.get(), wanted.get()) && (old || wanted)) {
+            out.push_back(now.places.of(path) + key_text(path) +
                           " is read only at the start: the change takes effect at the next start");
         }
     }

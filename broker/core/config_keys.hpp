@@ -11,7 +11,7 @@ namespace weir::broker {
 
 /// One sentence for each table or key that nothing reads, with its position and the nearest known name.
 std::vector<std::string> unknown_keys(const LoadedConfig& config);
-/// One sentence for each key that differs but is read only at the start.
-std::vector<std::string> kept_until_restart(const Json& before, const LoadedConfig& after);
+/// One sentence for each key that is read only at the start and differs from what it was then.
+std::vector<std::string> kept_until_restart(const Json& at_start, const LoadedConfig& now);
 
 }  // namespace weir::broker

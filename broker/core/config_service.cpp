@@ -25,7 +25,11 @@ Json list_of(const std::vector<std::string>& texts) {
 }  // namespace
 
 ConfigService::ConfigService(Router& router, LoadedConfig config, std::vector<ConfigSource> sources, Hooks hooks)
-    : router_(router), config_(std::move(config)), sources_(std::move(sources)), hooks_(std::move(hooks)) {
+    : router_(router),
+      config_(std::move(config)),
+      at_start_(config_.config.deep_copy()),
+      sources_(std::move(sources)),
+      hooks_(std::move(hooks)) {
     router.add_method("config.get", FLUX_ROLE_USER, [this](const Call& call) { get(call); });
     router.add_method("config.load", 0, [this](const Call& call) {
         LoadedConfig given;
@@ -117,7 +121,7 @@ void ConfigService::accept() {
     changes_.pop_front();
     const std::vector<std::string> changes = config_changes(config_.config, done.config.config);
     for (const std::vector<std::string>& warnings :
-         {kept_until_restart(config_.config, done.config), unknown_keys(done.config)}) {
+         {kept_until_restart(at_start_, done.config), unknown_keys(done.config)}) {
         for (const std::string& warning : warnings) {
             hooks_.log(LOG_WARNING, warning);
         }

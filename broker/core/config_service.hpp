@@ -50,6 +50,7 @@ class ConfigService {
 
     Router& router_;
     LoadedConfig config_;
+    const Json at_start_;  ///< what the keys that are read at the start alone have
     std::vector<ConfigSource> sources_;
     Hooks hooks_;
     std::vector<Call> getters_;
