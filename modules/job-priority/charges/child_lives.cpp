@@ -7,25 +7,6 @@
 
 namespace weir::priority {
 
-namespace {
-
-/// The end of the outermost closed instance around a job, after which nothing in it ran. Nothing if there is none
-/// around it.
-std::optional<Instant> end_of_outermost(const std::map<ReportedKey, ClosedJob>& closed, const ReportedKey& key) {
-    auto around = closed.find({key.first, closed.at(key).job.inside});
-    if (around == closed.end()) {
-        return std::nullopt;
-    }
-    std::size_t depth = 0;
-    for (auto next = around; next != closed.end() && depth <= Accounting::reported_depth_max; ++depth) {
-        around = next;
-        next = closed.find({key.first, next->second.job.inside});
-    }
-    return around->second.end;
-}
-
-}  // namespace
-
 /// Only for the owner's instances: a guest's report corrects nothing that has ended. An instance that ended before it
 /// attached has no name yet: see name_lives().
 void ChildReports::apply(const AppliedEvent& applied) {
@@ -130,12 +111,11 @@ bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
     const ReportedKey key{*life, record.job};
     const auto& closed = accounting_.closed();
     if (!record.is_start) {
-        const auto top = *life == child ? end_of_outermost(closed, key) : std::optional(Instant::max());
-        if (!top) {
-            return true;  // an instance in it ended once
+        if (*life == child && closed.count({child, closed.at(key).job.inside}) == 0) {
+            return true;  // the instance that it was in is not known any more
         }
         touched_.push_back(closed.at(key).job.payer);
-        accounting_.correct_end(key, std::min(record.time, *top));
+        accounting_.correct_end(key, record.time);
     } else {
         const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
         if (!accounting_.report_past(key, start_of(book_.find(child), record, payer))) {

@@ -85,9 +85,22 @@ void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t c
     }
 }
 
+/// Until when cores of the lender may have been used: in an instance that ended in a child that runs, until the end of
+/// the outermost such instance, since from there on the child has them.
+Instant ClosedJobs::latest(ReportedKey lender) const {
+    auto outermost = jobs_.find(lender);
+    auto next = outermost;
+    for (std::size_t depth = 0; next != jobs_.end() && next->first.second != 0 && depth <= lenders_max; ++depth) {
+        outermost = next;
+        next = jobs_.find({lender.first, outermost->second.job.inside});
+    }
+    return next == jobs_.end() ? outermost->second.end : Instant::max();
+}
+
 /// `at`, or the last report about the lender's cores if that is later: no instant of an ended life is reported twice.
 Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at) {
     ClosedJob& closed = jobs_.at(lender);
+    at = std::min(at, latest(lender));
     closed.job.told_until = std::max({at, closed.job.start, closed.job.told_until});
     ledgers.log().put_closed(lender, row_of(ledgers.tree(), closed));
     return closed.job.told_until;

@@ -51,6 +51,7 @@ class ClosedJobs {
     };
     void lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const;
     Instant date_report(Ledgers& ledgers, ReportedKey lender, Instant at);
+    Instant latest(ReportedKey lender) const;
     std::int64_t cores_left(ReportedKey lender) const;
     void put(ReportedKey key, const ClosedJob& closed);
     void drop(ReportedKey key);

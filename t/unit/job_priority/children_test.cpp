@@ -87,6 +87,30 @@ TEST_CASE("children: an instance does not end before what was told of its instan
     CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
 }
 
+// Mutant: modules/job-priority/charges/accounting_reported.cpp: closed_.is_taken(key) || => false ||
+TEST_CASE("children: the number of an instance that ended is no other job's while jobs in it may be corrected") {
+    auto s = parent_with_child();
+    tell(*s, 1, {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), end(1, 4, 140)});
+    tell(*s, 4, {start(1, 4, 150), of(start(3, 1, 150), "bob", 1), end(1, 4, 160), of(end(2, 3, 120), "carol", 1)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@carol", 999) == 90'000'000);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 30'000'000);
+    CHECK(charged(*s, "bio/@bob", 999) == 0);
+    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+}
+
+// Mutant: modules/job-priority/charges/closed_jobs.cpp: std::min(at, latest(lender)) => at
+TEST_CASE("children: nothing in an instance that ended is charged past its end") {
+    auto s = parent_with_child();
+    tell(*s, 1, {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), end(1, 4, 140)});
+    tell(*s, 4, {of(start(3, 1, 150), "bob", 1), of(end(2, 3, 120), "carol", 1), of(end(3, 1, 160), "bob", 1)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@carol", 999) == 90'000'000);  // a report is not dated before the last one of its lender
+    CHECK(charged(*s, "bio/@bob", 999) == 0);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 30'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+}
+
 TEST_CASE("children: what is open when the child ends, ends with it") {
     auto s = parent_with_child();
     tell(*s, 1, {start(1, 4, 110)});
