@@ -68,7 +68,9 @@ class Accounting {
     void name_life(FluxJobId life, const std::string& instance) { closed_.name_life(ledgers_, life, instance); }
     /// See ClosedJobs.
     bool correct_end(ReportedKey key, Instant at) { return closed_.correct_end(ledgers_, key, at); }
-    bool report_past(ReportedKey key, const ReportedStart& start) { return closed_.report_past(ledgers_, key, start); }
+    bool report_past(ReportedKey key, const ReportedStart& start) {
+        return reported_.count(key) == 0 && closed_.report_past(ledgers_, key, start);
+    }
 
     // ---- tree and usage ----
     /// The ledgers, for changes that concern no job: the tree grows, or usage is reset.

@@ -9,7 +9,9 @@
 namespace weir::priority {
 namespace {
 
-constexpr std::size_t lenders_max = 8;  ///< of jobs inside one another, as of reported ones
+constexpr std::size_t depth_max = 8;  ///< of closed jobs inside one another when one is reported, as of open ones
+/// Around a closed job: the instances that were open around such a chain may close after it.
+constexpr std::size_t lenders_max = 2 * (depth_max + 1);
 
 }  // namespace
 
@@ -27,7 +29,7 @@ void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed
 void ClosedJobs::put(ReportedKey key, const ClosedJob& closed) {
     drop(key);
     jobs_.emplace(key, closed);
-    inside_[{key.first, closed.job.inside}] += 1;
+    inside_[{key.first, closed.job.inside}].insert(key.second);
 }
 
 void ClosedJobs::drop(ReportedKey key) {
@@ -36,7 +38,8 @@ void ClosedJobs::drop(ReportedKey key) {
         return;
     }
     const auto around = inside_.find({key.first, found->second.job.inside});
-    if (--around->second == 0) {
+    around->second.erase(key.second);
+    if (around->second.empty()) {
         inside_.erase(around);
     }
     jobs_.erase(found);
@@ -67,16 +70,15 @@ void ClosedJobs::prune(StateLog& log) {
     }
 }
 
-/// Moves the cores to the closed job, or back to its lender. A lender counts up to its own end, where that is known:
-/// from there on the cores were with the job that lent them to it. A guessed end will be told, and may be later.
+/// Moves the cores to the closed job, or back to its lender. A lender counts up to its own end: from there on the cores
+/// were with the job that lent them to it.
 void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const {
     auto [from, to, sign] = loan;
     const RunningJob& job = closed.job;
     ledgers.pay(job, sign * job.cores, sign * job.bill.rate, from, to);
     auto lender = jobs_.find({child, job.inside});
     for (std::size_t depth = 0; depth <= lenders_max && lender != jobs_.end() && from < to; ++depth) {
-        const bool is_end_known = lender->first.second == 0 || lender->second.is_told;
-        const Instant until = is_end_known ? std::min(to, lender->second.end) : to;
+        const Instant until = std::min(to, lender->second.end);
         if (from < until) {
             ledgers.pay(lender->second.job, -sign * job.cores, -sign * job.bill.rate, from, until);
             from = until;
@@ -106,27 +108,89 @@ Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at
     return closed.job.told_until;
 }
 
-bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
-    const auto found = jobs_.find(key);
-    if (found == jobs_.end() || key.second == 0) {
-        return false;
+const std::set<std::uint64_t>& ClosedJobs::inside(ReportedKey around) const {
+    static const std::set<std::uint64_t> none;
+    const auto found = inside_.find(around);
+    return found == inside_.end() ? none : found->second;
+}
+
+/// The last report about the cores of a job, also of those in it: it ended no earlier.
+Instant ClosedJobs::told_until(ReportedKey key) const {
+    const RunningJob& job = jobs_.at(key).job;
+    Instant until = std::max(job.start, job.told_until);
+    for (const std::uint64_t number : inside(key)) {
+        const ClosedJob& inner = jobs_.at({key.first, number});
+        until = std::max(until, inner.is_told ? inner.end : told_until({key.first, number}));
     }
-    const ClosedJob closed = found->second;
-    at = std::max(at, closed.job.start);
-    if (jobs_.count({key.first, closed.job.inside}) != 0) {
-        at = date_report(ledgers, {key.first, closed.job.inside}, at);
-    }
+    return until;
+}
+
+void ClosedJobs::move_end(Ledgers& ledgers, ReportedKey key, Instant at) {
+    ClosedJob& closed = jobs_.at(key);
     if (at > closed.end) {
         lend(ledgers, closed, key.first, {closed.end, at, 1});
     } else {
         lend(ledgers, closed, key.first, {at, closed.end, -1});
     }
-    if (closed.job.payer == idle) {  // an instance: what was open in it may be corrected after it
-        keep(ledgers, key, {closed.job, at, closed.downlink, true});
-        return true;
+    closed.end = at;
+    ledgers.log().put_closed(key, row_of(ledgers.tree(), closed));
+}
+
+/// A job of which no end was told ended no earlier than what was told of a job in it.
+void ClosedJobs::end_not_before(Ledgers& ledgers, ReportedKey key, Instant at) {
+    const auto found = jobs_.find(key);
+    if (found != jobs_.end() && key.second != 0 && !found->second.is_told && found->second.end < at) {
+        end_not_before(ledgers, {key.first, found->second.job.inside}, at);
+        move_end(ledgers, key, at);
     }
-    drop(key);
-    ledgers.log().put_closed(key, std::nullopt);
+}
+
+/// Jobs of which no end was told end with the job around them.
+void ClosedJobs::end_inside(Ledgers& ledgers, ReportedKey around, Instant at) {
+    for (const std::uint64_t number : inside(around)) {
+        const ReportedKey key{around.first, number};
+        const Instant end = std::max(at, told_until(key));
+        if (const ClosedJob& inner = jobs_.at(key); !inner.is_told && inner.end > end) {
+            end_inside(ledgers, key, end);
+            move_end(ledgers, key, end);
+        }
+    }
+}
+
+/// Lends once more, or takes back, what all jobs inside had after `from`.
+void ClosedJobs::lend_inside(Ledgers& ledgers, ReportedKey around, Instant from, int sign) const {
+    for (const std::uint64_t number : inside(around)) {
+        const ReportedKey key{around.first, number};
+        const ClosedJob& inner = jobs_.at(key);
+        if (inner.end > from) {
+            lend(ledgers, inner, key.first, {std::max(from, inner.job.start), inner.end, sign});
+        }
+        lend_inside(ledgers, key, from, sign);
+    }
+}
+
+bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end() || key.second == 0) {
+        return false;
+    }
+    ClosedJob& closed = found->second;
+    at = std::max(at, closed.job.start);
+    if (const ReportedKey lender{key.first, closed.job.inside}; jobs_.count(lender) != 0) {
+        at = date_report(ledgers, lender, at);
+        end_not_before(ledgers, lender, at);
+    }
+    end_inside(ledgers, key, at);
+    // What a job in it had after its end was not its own to lend.
+    const Instant from = std::min(at, closed.end);
+    lend_inside(ledgers, key, from, -1);
+    closed.is_told = true;
+    move_end(ledgers, key, at);
+    lend_inside(ledgers, key, from, 1);
+    if (closed.job.payer != idle && inside(key).empty()) {  // no instance: nothing in it can be corrected
+        drop(key);
+        ledgers.log().put_closed(key, std::nullopt);
+    }
     return true;
 }
 
@@ -135,17 +199,24 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
 std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
     const ClosedJob& around = jobs_.at(lender);
     std::int64_t left = around.job.cores;
-    for (auto job = jobs_.lower_bound({lender.first, 1}); job != jobs_.end() && job->first.first == lender.first;
-         ++job) {
-        const bool is_open = job->second.job.inside == lender.second && !job->second.is_told;
-        left -= is_open ? job->second.job.cores : 0;
+    for (const std::uint64_t number : inside(lender)) {
+        const ClosedJob& inner = jobs_.at({lender.first, number});
+        left -= inner.is_told || number == 0 ? 0 : inner.job.cores;  // number 0: the life is in itself
     }
     return left;
 }
 
+bool ClosedJobs::is_too_deep(ReportedKey lender) const {
+    std::size_t depth = 0;
+    for (auto around = jobs_.find(lender); around != jobs_.end() && around->first.second != 0; ++depth) {
+        around = jobs_.find({lender.first, around->second.job.inside});
+    }
+    return depth > depth_max;
+}
+
 bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start) {
     const ReportedKey lender{key.first, jobs_.count({key.first, start.inside}) != 0 ? start.inside : 0};
-    if (jobs_.count(lender) == 0 || is_taken(key)) {
+    if (jobs_.count(lender) == 0 || is_taken(key) || is_too_deep(lender)) {
         return false;
     }
     const std::int64_t cores = std::min(start.cores, cores_left(lender));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 
 #include "modules/job-priority/charges/ledgers.hpp"
@@ -30,11 +31,11 @@ class ClosedJobs {
     void prune(StateLog& log);
     /// A closed job ended at `at`, or at the last report about its lender's cores if that is later, and not with the
     /// job around it. Its payer and its lender's payer get the difference. False, without effect, if `key` is not
-    /// closed. O(depth).
+    /// closed. Jobs in it of which no end was told end then, too. O(closed jobs in it x depth).
     bool correct_end(Ledgers& ledgers, ReportedKey key, Instant at);
     /// A job that began in a closed child's job and was not reported before: charged from `start.at` (see
     /// correct_end()) to that job's end, until correct_end() moves that end. False, without effect, if `key` is known,
-    /// its child is not closed, or no core is left. O(depth + closed jobs of the child).
+    /// its child is not closed, no core is left, or too many jobs are around it. O(depth + closed jobs around it).
     bool report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start);
 
     /// Whether a closed job has that key, or was inside the one that had it: another job would be taken for that one.
@@ -52,12 +53,20 @@ class ClosedJobs {
     void lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t child, Loan loan) const;
     Instant date_report(Ledgers& ledgers, ReportedKey lender, Instant at);
     Instant latest(ReportedKey lender) const;
+    Instant told_until(ReportedKey key) const;
+    void move_end(Ledgers& ledgers, ReportedKey key, Instant at);
+    void end_not_before(Ledgers& ledgers, ReportedKey key, Instant at);
+    void end_inside(Ledgers& ledgers, ReportedKey around, Instant at);
+    void lend_inside(Ledgers& ledgers, ReportedKey around, Instant from, int sign) const;
     std::int64_t cores_left(ReportedKey lender) const;
+    bool is_too_deep(ReportedKey lender) const;
+    /// The numbers of the closed jobs directly in it.
+    const std::set<std::uint64_t>& inside(ReportedKey around) const;
     void put(ReportedKey key, const ClosedJob& closed);
     void drop(ReportedKey key);
 
     std::map<ReportedKey, ClosedJob> jobs_;
-    std::map<ReportedKey, std::size_t> inside_;  ///< closed jobs by the one that they were in
+    std::map<ReportedKey, std::set<std::uint64_t>> inside_;  ///< closed jobs by the one that they were in
 };
 
 }  // namespace weir::priority

@@ -111,6 +111,36 @@ TEST_CASE("children: nothing in an instance that ended is charged past its end")
     CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
 }
 
+// Mutant: modules/job-priority/charges/closed_jobs.cpp: end_inside(ledgers, key, at); =>
+// Mutant: modules/job-priority/charges/closed_jobs.cpp: && inside(key).empty()) => )
+TEST_CASE("children: a corrected end of an instance is also that of the jobs in it, until their own is told") {
+    auto s = parent_with_child();
+    tell(*s, 1,
+         {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), of(start(3, 3, 110), "bob", 2), end(1, 4, 140),
+          of(end(2, 3, 120), "carol", 1)});
+    CHECK(charged(*s, "bio/@bob", 999) == 30'000'000);
+    CHECK(charged(*s, "bio/@carol", 999) == 0);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 90'000'000);
+    tell(*s, 6, {of(end(3, 3, 115), "bob", 2)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@bob", 999) == 15'000'000);
+    CHECK(charged(*s, "bio/@carol", 999) == 15'000'000);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 90'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+}
+
+// Mutant: modules/job-priority/charges/accounting.hpp: return reported_.count(key) == 0 && => return
+TEST_CASE("children: a job that runs is none that began in an instance that ended") {
+    auto s = parent_with_child();
+    tell(*s, 1,
+         {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), end(1, 4, 140), start(9, 1, 150),
+          of(start(9, 1, 130), "bob", 1), end(9, 1, 160)});
+    s->apply(freed(child, 200));
+    CHECK(charged(*s, "bio/@bob", 999) == 0);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 40'000'000);
+    CHECK(charged(*s, "bio/@owner", 999) == 870'000'000);
+}
+
 TEST_CASE("children: what is open when the child ends, ends with it") {
     auto s = parent_with_child();
     tell(*s, 1, {start(1, 4, 110)});
