@@ -6,6 +6,7 @@
 
 #include "t/unit/job_manager/testing.hpp"
 
+using weir::Json;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
