@@ -126,6 +126,12 @@ void World::post(std::uint64_t id, Event event) {
         post(id, Event::Kind::prolog_start, mirror_prolog);
     } else if (event.kind == Event::Kind::exception) {
         job.grant.reset();
+    } else if (event.kind == Event::Kind::route) {
+        for (auto& [host, child] : children) {
+            if (host != event.child) {
+                child.first.erase(id);  // it left, and may come back as any other job
+            }
+        }
     }
     clean_if_free(id);
 }
