@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the jobs that were open in an earlier life of a child instance when its job ended, and their corrections by its
-// next life.
+// Owns: the jobs that were open in a child instance when its job ended, or in an instance in it when that one ended,
+// and the corrections of their ends by what is told later.
 // Must not know: which instance a record is from, jobs that still run.
 #pragma once
 #include <cstddef>
