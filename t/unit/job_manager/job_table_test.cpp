@@ -7,6 +7,7 @@
 #include "broker/services/job-manager/tables/job_table.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
+using weir::Json;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 

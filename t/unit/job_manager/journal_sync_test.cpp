@@ -9,6 +9,7 @@
 #include "broker/services/job-manager/journal/journal_lines.hpp"
 #include "t/unit/job_manager/journal_testing.hpp"
 
+using weir::Status;
 using namespace weir::broker::jobs;
 using namespace weir::broker::jobs::testing;
 
