@@ -25,11 +25,11 @@ struct Site {
     std::map<JobId, HandDown::Job> jobs;
 
     /// Whether one child alone takes these jobs.
-    bool has_one(const HandDown::JobClass& jobs) const {
+    bool has_one(const HandDown::JobClass& alike) const {
         return 1 == std::count_if(children.begin(), children.end(), [&](const auto& child) {
                    const HandDown::ChildFacts& facts = child.second;
-                   return facts.cores >= jobs.cores && facts.serves.front() == jobs.queue &&
-                          takes(jobs.kind, facts.rank);
+                   return facts.cores >= alike.cores && facts.serves.front() == alike.queue &&
+                          takes(alike.kind, facts.rank);
                });
     }
     void set(JobId id, const HandDown::Job& job) {
@@ -38,8 +38,8 @@ struct Site {
     }
     std::vector<HandDown::Move> planned() {
         return plan.plan({[](JobId, JobId) { return true; },
-                          [this](const HandDown::JobClass& jobs) {
-                              return HandDown::Takers{100, has_one(jobs)};
+                          [this](const HandDown::JobClass& alike) {
+                              return HandDown::Takers{100, has_one(alike)};
                           },
                           takes});
     }

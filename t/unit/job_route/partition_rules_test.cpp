@@ -2,6 +2,7 @@
 // Rules of partitions: which jobs they take, what is said of the others, and their order.
 #include <catch2/catch.hpp>
 
+#include "libfairshare/base/json/json.hpp"
 #include "modules/job-route/admission.hpp"
 #include "modules/job-route/rule_book.hpp"
 
