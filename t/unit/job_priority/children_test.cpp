@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
+#include <ostream>
 
 #include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
@@ -42,6 +43,19 @@ UplinkRow of(UplinkRow record, const std::string& user, std::uint64_t inside) {
     return record;
 }
 
+/// Core-seconds that each user is charged in the end.
+struct Seconds {
+    double alice, bob, carol, owner;
+    friend bool operator==(const Seconds&, const Seconds&) = default;
+    friend std::ostream& operator<<(std::ostream& out, const Seconds& s) {
+        return out << "alice " << s.alice << ", bob " << s.bob << ", carol " << s.carol << ", owner " << s.owner;
+    }
+};
+Seconds charged_seconds(const PriorityService& s) {
+    const auto of_path = [&s](const char* path) { return static_cast<double>(charged(s, path, 999)) / 1e6; };
+    return {of_path("physics/lattice/@alice"), of_path("bio/@bob"), of_path("bio/@carol"), of_path("bio/@owner")};
+}
+
 }  // namespace
 
 TEST_CASE("children: reported users pay for their jobs, the child's owner for the rest, nobody twice") {
@@ -81,10 +95,7 @@ TEST_CASE("children: an instance does not end before what was told of its instan
          {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), of(start(3, 3, 110), "bob", 2),
           of(end(3, 3, 130), "bob", 2), end(1, 4, 120)});
     s->apply(freed(child, 200));
-    CHECK(charged(*s, "bio/@bob", 999) == 60'000'000);
-    CHECK(charged(*s, "bio/@carol", 999) == 0);
-    CHECK(charged(*s, "physics/lattice/@alice", 999) == 20'000'000);
-    CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
+    CHECK(charged_seconds(*s) == Seconds{.alice = 20, .bob = 60, .carol = 0, .owner = 920});
 }
 
 // Mutant: modules/job-priority/charges/accounting_reported.cpp: closed_.is_taken(key) || => false ||
@@ -93,10 +104,7 @@ TEST_CASE("children: the number of an instance that ended is no other job's whil
     tell(*s, 1, {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), end(1, 4, 140)});
     tell(*s, 4, {start(1, 4, 150), of(start(3, 1, 150), "bob", 1), end(1, 4, 160), of(end(2, 3, 120), "carol", 1)});
     s->apply(freed(child, 200));
-    CHECK(charged(*s, "bio/@carol", 999) == 90'000'000);
-    CHECK(charged(*s, "physics/lattice/@alice", 999) == 30'000'000);
-    CHECK(charged(*s, "bio/@bob", 999) == 0);
-    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+    CHECK(charged_seconds(*s) == Seconds{.alice = 30, .bob = 0, .carol = 90, .owner = 880});
 }
 
 // Mutant: modules/job-priority/charges/closed_jobs.cpp: std::min(at, latest(lender)) => at
@@ -105,10 +113,8 @@ TEST_CASE("children: nothing in an instance that ended is charged past its end")
     tell(*s, 1, {start(1, 4, 110), of(start(2, 3, 110), "carol", 1), end(1, 4, 140)});
     tell(*s, 4, {of(start(3, 1, 150), "bob", 1), of(end(2, 3, 120), "carol", 1), of(end(3, 1, 160), "bob", 1)});
     s->apply(freed(child, 200));
-    CHECK(charged(*s, "bio/@carol", 999) == 90'000'000);  // a report is not dated before the last one of its lender
-    CHECK(charged(*s, "bio/@bob", 999) == 0);
-    CHECK(charged(*s, "physics/lattice/@alice", 999) == 30'000'000);
-    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+    // A report is not dated before the last one of its lender.
+    CHECK(charged_seconds(*s) == Seconds{.alice = 30, .bob = 0, .carol = 90, .owner = 880});
 }
 
 // Mutant: modules/job-priority/charges/closed_jobs.cpp: end_inside(ledgers, key, at); =>
@@ -123,10 +129,7 @@ TEST_CASE("children: a corrected end of an instance is also that of the jobs in 
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 90'000'000);
     tell(*s, 6, {of(end(3, 3, 115), "bob", 2)});
     s->apply(freed(child, 200));
-    CHECK(charged(*s, "bio/@bob", 999) == 15'000'000);
-    CHECK(charged(*s, "bio/@carol", 999) == 15'000'000);
-    CHECK(charged(*s, "physics/lattice/@alice", 999) == 90'000'000);
-    CHECK(charged(*s, "bio/@owner", 999) == 880'000'000);
+    CHECK(charged_seconds(*s) == Seconds{.alice = 90, .bob = 15, .carol = 15, .owner = 880});
 }
 
 // Mutant: modules/job-priority/charges/accounting.hpp: return reported_.count(key) == 0 && => return
