@@ -198,5 +198,13 @@ test_expect_success 'a job whose launcher is killed did not succeed' '
 	mkfifo killed && id=$(job submit -- sh -c "echo \$PPID >\"$PWD/killed\"; exec sleep 100000") &&
 	read -r launcher <killed && kill -9 $launcher && job wait $id clean && job wait $id finish | grep "\"status\": 9"
 '
+# Each task waits for a writer of its input. The second one waits when the first one runs: the job has not started then.
+test_expect_success 'a job whose launcher is killed before all tasks run has failed, and does not run again' '
+	mkfifo input told && id=$(job submit -n 2 -S "shell.options.input.stdin.path=\"$PWD/input\"" -- \
+		sh -c "echo run >>\"$PWD/runs\"; echo \$PPID >\"$PWD/told\"; exec sleep 100000") &&
+	: >input && read -r launcher <told && kill -9 $launcher && timeout 60 "$JOBCTL" wait $id clean &&
+	job events $id | grep "alloc exception finish release free clean" && job wait $id finish | grep "\"status\": 9" &&
+	job wait $id exception | grep "its launcher ended before all tasks ran" && test $(wc -l <runs) -eq 1
+'
 stop_instance
 test_done

@@ -277,22 +277,31 @@ class JobExec {
 
     // ---- ending ----
 
+    /// A job that did not start and is not being killed ends by an exception, and has a status, since some of its tasks
+    /// may have run. Without an end the manager would offer it once more.
     void on_ended(flux_jobid_t id, const LaunchEnd& end) {
         const auto it = jobs_.find(id);
         if (it == jobs_.end()) {
             return;
         }
+        Job& job = it->second;
         if (end.failed_errno != 0) {
-            send_exception(
-                it->second, id, "exec",
-                "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
             constexpr int exit_not_found = 127, exit_not_executable = 126;  // as a POSIX shell has them
             const int code = end.failed_errno == ENOENT ? exit_not_found : exit_not_executable;
-            send(it->second, id, "finish", std::move(Json::object().set("status", code << 8)));
-            release(id, it->second);
+            end_unstarted(
+                id, job, code << 8,
+                "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
+        } else if (!job.is_started && !job.is_killing) {
+            end_unstarted(id, job, end.status, "its launcher ended before all tasks ran");
         } else {
             finish(id, end.status);
         }
+    }
+
+    void end_unstarted(flux_jobid_t id, Job& job, int status, const std::string& why) {
+        send_exception(job, id, "exec", why);
+        send(job, id, "finish", std::move(Json::object().set("status", status)));
+        release(id, job);
     }
 
     void finish(flux_jobid_t id, int status) {
