@@ -28,6 +28,7 @@ namespace {
 constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
 constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
 constexpr double heartbeats = 3.;      ///< of a child, in the time after which it counts as lost
+constexpr int turns_max = 64;          ///< of the reactor, before changes are carried out though messages wait
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -95,6 +96,8 @@ class Module {
     void on_journal(flux_future_t* f);
     void take_entry(const JournalEntry& entry);
     void start_over(const std::string& why);
+    void change();
+    void before_sleep();
     void pump();
     void carry_out();
     void tick();
@@ -107,6 +110,8 @@ class Module {
     ChildLink link_;
     flux::PrivateMode privacy_;
     bool is_pumping_ = false;
+    bool is_changed_ = false;  // something is to be carried out
+    int turns_ = 0;            // of the reactor since then
     std::uint64_t entries_ = 0;
     std::uint64_t restarts_ = 0;
     std::unique_ptr<ParentRole> parent_;
@@ -117,6 +122,7 @@ class Module {
     FlatJson journal_entry_;
     flux::Watcher retry_;
     flux::Watcher ticks_;
+    flux::Watcher before_sleep_;  // runs before the reactor would sleep
     bool is_ticking_ = false;
     flux::Handlers handlers_;
 };
@@ -130,7 +136,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
         h, table_, static_cast<double>(settings_.patience_s) * tick_s / heartbeats, privacy_,
-        ParentRole::Callbacks{[this] { pump(); }, [this](const std::string& why) { start_over(why); },
+        ParentRole::Callbacks{[this] { change(); }, [this](const std::string& why) { start_over(why); },
                               [this](const flux_msg_t* msg) {
                                   if (child_) {
                                       child_->disconnect(msg);
@@ -143,10 +149,10 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                             [this](JobId child, const std::string& session, std::uint32_t userid) {
                                 return parent_->is_from(child, session, userid);
                             }});
-    keeper_ = std::make_unique<PartitionKeeper>(h, table_, privacy_, [this] { pump(); });
+    keeper_ = std::make_unique<PartitionKeeper>(h, table_, privacy_, [this] { change(); });
     if (config) {
         child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
-                                             ChildRole::Callbacks{[this] { pump(); },
+                                             ChildRole::Callbacks{[this] { change(); },
                                                                   [this](LocalId job) {
                                                                       const JobId id{job.value};
                                                                       table_.allow_go(id);
@@ -157,8 +163,10 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
         h, service, {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::on_request<&Module::stats>, FLUX_ROLE_USER}}, this);
     retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Module::open_journal>, this));
     ticks_.reset(flux_timer_watcher_create(flux_get_reactor(h_), 0., 0., flux::on_watcher<&Module::tick>, this));
-    if (!retry_ || !ticks_) {
-        flux::fail_errno("timers");
+    before_sleep_.reset(
+        flux_prepare_watcher_create(flux_get_reactor(h_), flux::on_watcher<&Module::before_sleep>, this));
+    if (!retry_ || !ticks_ || !before_sleep_) {
+        flux::fail_errno("watchers");
     }
     open_journal();
 }
@@ -186,7 +194,7 @@ void Module::on_journal(flux_future_t* f) {
     }
     entries_ += 1;
     take_entry(*entry);
-    pump();
+    change();
 }
 
 /// Only the owner submits copies of the parent's jobs; the attribute in another user's jobspec is ignored.
@@ -235,6 +243,24 @@ void Module::start_over(const std::string& why) {
     }
     flux_timer_watcher_reset(retry_.get(), flux::real_seconds(h_, journal_pause), 0.);
     flux_watcher_start(retry_.get());
+}
+
+void Module::change() {
+    if (!std::exchange(is_changed_, true)) {
+        turns_ = 0;
+        flux_watcher_start(before_sleep_.get());
+    }
+}
+
+/// What came together is carried out together: when no message waits any more, or after many of them. So a burst of
+/// events is one plan, one message of orders and one report.
+void Module::before_sleep() {
+    const bool is_idle = (flux_pollevents(h_) & FLUX_POLLIN) == 0;
+    if (is_idle || ++turns_ == turns_max) {
+        flux_watcher_stop(before_sleep_.get());
+        is_changed_ = false;
+        pump();
+    }
 }
 
 /// Carries out the actions of both sides until there are none left. A nested call returns at once and leaves them to

@@ -18,6 +18,7 @@ using flux::value_or_throw;
 
 constexpr double answer_s = 60.;  ///< real seconds that another module of this instance has to answer
 constexpr const char* update_topic = "job-manager.jobroute.update";
+constexpr const char* lookup_topic = "job-info.lookup";
 
 Json request_payload(const flux_msg_t* msg) {
     const char* text = nullptr;
@@ -227,7 +228,7 @@ void ParentRole::perform(ParentActions actions) {
         close(child);
     }
     for (const JobId id : actions.fetch) {
-        fetch(id, "jobspec", {});
+        fetch(id, stores_J_);
     }
     send_orders(std::move(actions.orders));
     start_batch();
@@ -328,14 +329,20 @@ void ParentRole::end_batch() {
     callbacks_.changed();
 }
 
-/// The journal's jobspec has no environment; the stored one may have (ours does), and flags 2 adds later updates to it.
-void ParentRole::fetch(JobId id, const char* key, std::string jobspec) {
-    Json payload =
-        Json::own(json_pack("{s:I s:[s] s:i}", "id", static_cast<json_int_t>(id.value), "keys", key, "flags", 2));
-    flux::Future future = flux::rpc(h_, "job-info.lookup", payload);
+/// The journal's jobspec has no environment. Where the stored one has none either (stock Flux), it is in J. Flags 2
+/// adds later updates to the jobspec.
+void ParentRole::fetch(JobId id, bool with_J) {
+    Json keys = Json::array();
+    keys.append(Json::string("jobspec"));
+    if (with_J) {
+        keys.append(Json::string("J"));
+    }
+    Json payload = Json::object();
+    payload.set("id", id.value).set("keys", std::move(keys)).set("flags", 2);
+    flux::Future future = flux::rpc(h_, lookup_topic, payload);
     flux_future_t* f = future.get();
     flux::then<&ParentRole::on_fetched>(f, this, flux::real_seconds(h_, answer_s));
-    fetches_.emplace(f, Fetch{std::move(future), id, std::move(jobspec)});
+    fetches_.emplace(f, Fetch{std::move(future), id, with_J});
 }
 
 void ParentRole::on_fetched(flux_future_t* f) {
@@ -346,10 +353,14 @@ void ParentRole::on_fetched(flux_future_t* f) {
     const Fetch done = std::move(found->second);
     fetches_.erase(found);
     if (flux_rpc_get(f, nullptr) < 0 && errno == ETIMEDOUT) {
-        fetch(done.id, done.jobspec.empty() ? "jobspec" : "J", done.jobspec);
+        fetch(done.id, done.with_J);
         return;
     }
     const flux::Caught caught = flux::catching([&] { take_jobspec(done, f); });
+    if (caught.errnum == ENOENT && done.with_J) {  // the embedded job-manager has no J, or the job is unknown
+        fetch(done.id, false);
+        return;
+    }
     if (caught.errnum != 0) {
         table_.fetch_failed(done.id, caught.message);
     }
@@ -357,23 +368,15 @@ void ParentRole::on_fetched(flux_future_t* f) {
 }
 
 void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
-    const char* key = done.jobspec.empty() ? "jobspec" : "J";
-    if (!done.jobspec.empty() && flux_rpc_get(f, nullptr) < 0) {  // no J: the job has no environment
-        table_.jobspec_ready(done.id, done.jobspec);
-        return;
+    const Json answer = flux::rpc_get(f, lookup_topic);
+    const char* jobspec = json_string_value(json_object_get(answer.get(), "jobspec"));
+    const char* J = json_string_value(json_object_get(answer.get(), "J"));
+    if (jobspec == nullptr || (done.with_J && J == nullptr)) {
+        throw Failure(EPROTO, "job-info.lookup: the answer has no jobspec, or no J");
     }
-    const Json answer = flux::rpc_get(f, "job-info.lookup");
-    const char* value = json_string_value(json_object_get(answer.get(), key));
-    if (value == nullptr) {
-        throw Failure(EPROTO, std::string("job-info.lookup: the answer has no ") + key);
-    }
-    if (!done.jobspec.empty()) {
-        table_.jobspec_ready(done.id, value_or_throw(with_environment(done.jobspec, value)));
-    } else if (has_environment(value)) {
-        table_.jobspec_ready(done.id, value);
-    } else {
-        fetch(done.id, "J", value);
-    }
+    stores_J_ = done.with_J;
+    const bool is_whole = !done.with_J || has_environment(jobspec);
+    table_.jobspec_ready(done.id, is_whole ? jobspec : value_or_throw(with_environment(jobspec, J)));
 }
 
 // ---- people ----

@@ -77,9 +77,9 @@ class ParentRole {
     struct Fetch {
         flux::Future future;
         JobId id;
-        std::string jobspec;  ///< without environment; then the future is for J
+        bool with_J;  ///< asked for J, too
     };
-    void fetch(JobId id, const char* key, std::string jobspec);
+    void fetch(JobId id, bool with_J);
     void on_fetched(flux_future_t* f);
     void take_jobspec(const Fetch& fetch, flux_future_t* f);
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
@@ -99,6 +99,7 @@ class ParentRole {
     flux::Future update_;
     flux::Future probe_;
     std::map<flux_future_t*, Fetch> fetches_;
+    bool stores_J_ = true;  ///< this instance's job-manager, as its last answer says
     std::uint64_t reports_ = 0;
     std::uint64_t mirrored_ = 0;
     flux::Handlers handlers_;

@@ -4,8 +4,8 @@
 
 The other partitions run a job of a second each all the time, so that each reports usage every second. First the jobs are submitted
 to the partition itself, then to the parent, which routes them. Prints jobs a second by the client's clock, and CPU seconds and
-memory of the parent, of the partition and of the others (the sum of their CPU, the mean of their memory). On a shared machine CPU seconds a job are the figure to compare. The
-client is job_rate_bench."""
+memory of the parent, of the partition and of the others (the sum of their CPU, the mean of their memory), and the messages a job
+through the routers of the parent and of the partition, which do not depend on the machine. The client is job_rate_bench."""
 import base64
 import json
 import os
@@ -61,6 +61,12 @@ class Site:
         return [process(self.parent), process(self.partition),
                 (sum(cpu for cpu, _ in others), sum(mib for _, mib in others) / len(others))]
 
+    def messages(self):
+        """Through the routers of the parent and of the partition so far."""
+        from wire import Client
+        stats = [json.loads(Client(uri).rpc("broker.stats-get", {})) for uri in (self.uri(), self.uri("p0"))]
+        return [one["requests"] + one["responses"] + one["events"] for one in stats]
+
     def end(self):
         self.start.send_signal(signal.SIGINT)
         self.start.communicate()
@@ -93,7 +99,7 @@ class Others:
 
 
 def measure(a_site, build, what, jobs, seen):
-    before = a_site.figures()
+    before, sent_before = a_site.figures(), a_site.messages()
     uri, queue = (a_site.uri("p0"), []) if what == "direct" else (a_site.uri(), ["p0"])
     client = subprocess.run([os.path.join(build, "t/bench/broker/job_rate_bench"), str(jobs), "1000"] + queue,
                             env=dict(os.environ, FLUX_URI=uri), capture_output=True, text=True, check=False)
@@ -101,10 +107,11 @@ def measure(a_site, build, what, jobs, seen):
         sys.exit(client.stderr + client.stdout)
     words = client.stdout.split()
     rate = words[words.index("jobs_per_s") + 1]
-    after = a_site.figures()
+    after, sent = a_site.figures(), a_site.messages()
     spent = [f"{name} {(new[0] - old[0]) / jobs * 1e6:.0f} us/job {new[1]:.0f} MiB"
              for name, old, new in zip(("parent", "partition", "others"), before, after)]
-    print(f"{what:7} after {seen:8} jobs: {rate} jobs/s  " + "  ".join(spent), flush=True)
+    sent = " and ".join(f"{(new - old) / jobs:.1f}" for old, new in zip(sent_before, sent))
+    print(f"{what:7} after {seen:8} jobs: {rate} jobs/s  " + "  ".join(spent) + f"  messages/job {sent}", flush=True)
 
 
 def main():
