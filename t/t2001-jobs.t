@@ -206,5 +206,13 @@ test_expect_success 'a job whose launcher is killed before all tasks run has fai
 	job events $id | grep "alloc exception finish release free clean" && job wait $id finish | grep "\"status\": 9" &&
 	job wait $id exception | grep "its launcher ended before all tasks ran" && test $(wc -l <runs) -eq 1
 '
+test_expect_success 'a job whose tasks wait for their input can be canceled, and ends with its broker' '
+	cancel() { job rpc job-manager.raise "{\"id\":$1,\"severity\":0,\"type\":\"cancel\"}"; } &&
+	some() { job submit -n "$1" -S "shell.options.input.stdin.path=\"$PWD/input\"" -- sh -c "echo \$PPID >\"$PWD/told\"; exec sleep 100000"; } &&
+	id=$(some 1) && job wait $id alloc && cancel $id && timeout 60 "$JOBCTL" wait $id clean &&
+	id=$(some 3) && : >input && read -r launcher <told && cancel $id && timeout 60 "$JOBCTL" wait $id clean &&
+	id=$(some 2) && : >input && read -r launcher <told && restart_instance KILL && timeout 60 "$JOBCTL" wait $id clean &&
+	timeout 60 tail -f /dev/null --pid=$launcher
+'
 stop_instance
 test_done

@@ -176,7 +176,7 @@ class Launcher {
     explicit Launcher(int count)
         : exchange_(count, variable("FLUX_JOB_ID", "job"), std::atoi(variable("WEIR_JOB_LEVEL", "1"))) {}
 
-    /// \return false if a task cannot be executed; then nothing of the job runs any more.
+    /// \return false if a task cannot be executed, or the job must end; then nothing of the job runs any more.
     bool start(int count, char** command) {
         sigset_t handled;
         sigemptyset(&handled);
@@ -188,7 +188,12 @@ class Launcher {
         pthread_sigmask(SIG_SETMASK, &handled, nullptr);
         signal_fd_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
         for (int rank = 0; rank < count; ++rank) {
-            if (const int why = start_task(rank, count, command, none); why != 0) {
+            const int why = start_task(rank, count, command, none);
+            if (must_end_) {
+                kill_all();
+                return false;
+            }
+            if (why != 0) {
                 return give_up(rank, why);
             }
         }
@@ -197,24 +202,23 @@ class Launcher {
     }
 
     void run() {
-        bool has_control = true;
         while (reap()) {
-            std::vector<pollfd> fds{{signal_fd_, POLLIN, 0}, {has_control ? control_fd : -1, POLLIN, 0}};
+            std::vector<pollfd> fds{{signal_fd_, POLLIN, 0}, {has_control_ ? control_fd : -1, POLLIN, 0}};
             for (const Pmi& task : pmi_) {
                 fds.push_back({task.fd, POLLIN, 0});
             }
             if (poll(fds.data(), fds.size(), ranks_.empty() ? leftover_ms : -1) < 0 && errno != EINTR) {
                 break;
             }
-            if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
-                has_control = obey();
+            if (fds[1].revents != 0) {
+                obey();
             }
             for (std::size_t task = 0; task < pmi_.size(); ++task) {
                 if (fds[task + 2].revents != 0) {
                     serve_pmi(static_cast<int>(task));
                 }
             }
-            if (take_signals() || !has_control) {
+            if (take_signals() || !has_control_) {
                 kill_all();
             }
             if (ranks_.empty()) {
@@ -253,13 +257,33 @@ class Launcher {
         int why = pid < 0 ? errno : 0;
         ::close(failure[1]);
         close_if_open(pmi[1]);
-        while (pid > 0 && ::read(failure[0], &why, sizeof why) < 0 && errno == EINTR) {
-        }
-        ::close(failure[0]);
         if (pid > 0) {
             ranks_[pid] = rank;
+            await_exec(failure[0]);
+            if (!must_end_ && ::read(failure[0], &why, sizeof why) < 0) {
+                why = errno;
+            }
         }
+        ::close(failure[0]);
         return why;
+    }
+
+    /// Until the task runs its command or has failed to. It may wait for ever for a writer of its input: a job that is
+    /// to end meanwhile ends.
+    void await_exec(int failure_fd) {
+        for (;;) {
+            pollfd fds[] = {{failure_fd, POLLIN, 0}, {signal_fd_, POLLIN, 0}, {control_fd, POLLIN, 0}};
+            if (poll(fds, 3, -1) < 0 && errno != EINTR) {
+                must_end_ = true;
+            }
+            if (fds[2].revents != 0) {
+                obey();
+            }
+            must_end_ = take_signals() || must_end_ || !has_control_;
+            if (must_end_ || fds[0].revents != 0) {
+                return;
+            }
+        }
     }
 
     void close_pmi(int task) {
@@ -333,18 +357,20 @@ class Launcher {
         }
     }
 
-    /// \return false at end of file: the broker is gone.
-    bool obey() {
+    /// Delivers the signals that the broker sends. At end of file the broker is gone. A job that is told to end starts
+    /// no further tasks.
+    void obey() {
         unsigned char signals[64];
         const ssize_t n = ::read(control_fd, signals, sizeof signals);
         for (ssize_t i = 0; i < n; ++i) {
+            must_end_ = must_end_ || signals[i] == SIGKILL || signals[i] == SIGTERM;
             if (signals[i] == SIGKILL) {
                 signal_all(SIGKILL);
             } else {
                 signal_groups(signals[i]);
             }
         }
-        return n > 0 || (n < 0 && errno == EINTR);
+        has_control_ = n > 0 || (n < 0 && errno == EINTR);
     }
 
     /// Signals the tasks and their process groups. A process that left its group gets only SIGKILL.
@@ -365,6 +391,8 @@ class Launcher {
     }
 
     int signal_fd_ = -1;
+    bool has_control_ = true;
+    bool must_end_ = false;       // looked at while tasks are being started
     std::map<pid_t, int> ranks_;  // running tasks
     std::vector<Pmi> pmi_;        // by task
     PmiExchange exchange_;
