@@ -105,6 +105,8 @@ def main():
     build = sys.argv[1]
     use_system_python(os.path.join(build, "python"))
     tests = tests_of(build)
+    if not tests:
+        sys.exit(f"{build} has no tests: build it first")
     # Tests that wait for brokers leave the cores to others, so that more of them run than there are cores.
     cores = os.cpu_count() or 1
     run(build, tests, cores + (cores + 1) // 2, Report(tests))
