@@ -5,7 +5,7 @@ test_description='a partition with some thousand waiting jobs: their order there
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
 
-EACH=3000
+EACH=2000
 cat >site.toml <<EOF
 [weir]
 update-interval = "1s"
@@ -33,14 +33,14 @@ first() {
 		"(.jobs | length == 2 * $EACH) and (.jobs[:$EACH] | all(.user == \"$1\"))" >/dev/null
 }
 
-test_expect_success 'a partition has six thousand waiting jobs of two users' '
+test_expect_success 'a partition has four thousand waiting jobs of two users' '
 	start_weir --cores 3 --config site.toml --tree shares.toml --statedir "$(pwd)/state" &&
 	weir submit --user carol --queue=batch --simulate=1h holds &&
 	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 wait_until job-priority.stats-get "{}" ".running == 1" >/dev/null &&
 	submit 5001 && submit 5002 &&
 	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 wait_until job-priority.stats-get "{}" ".pending == 2 * $EACH" >/dev/null
 '
-# Mutant: 20 values a second go down, as where they are for display alone: 3000 take longer than wait_until waits.
+# Mutant: 20 values a second go down, as where they are for display alone: 2000 take longer than wait_until waits.
 test_expect_success 'who has used less is first with all of his jobs, and then the other one' '
 	used=$(weir submit --user alice --queue=side --simulate=1h x) && first bob &&
 	weir cancel $used && weir submit --user bob --queue=side --simulate=1h x && first alice

@@ -3,6 +3,7 @@
 #include "cmd/serve/http_server.hpp"
 
 #include <libwebsockets.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,6 +85,12 @@ std::optional<uid_t> peer_of(int fd) {
     const bool is_unix = getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
                          getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0;
     return is_unix ? std::optional<uid_t>(peer.uid) : std::nullopt;
+}
+
+/// The other end sends nothing any more. A client of a stream of events does that only when it has left.
+bool has_hung_up(int fd) {
+    pollfd looked{fd, POLLRDHUP, 0};
+    return ::poll(&looked, 1, 0) == 1;
 }
 
 HttpRequest request_of(lws* wsi) {
@@ -447,6 +454,19 @@ void HttpServer::send_events(Id id, const EventText& text) {
     if (session != nullptr && session->is_events) {
         // The pointer to the bytes keeps the text.
         state_->queue(*session, {text, session->takes_gzip ? &text->packed() : &text->plain()});
+    }
+}
+
+void HttpServer::end_left() {
+    std::vector<lws*> left;
+    for (const auto& [id, session] : state_->sessions) {
+        if (session.is_events && has_hung_up(lws_get_socket_fd(session.wsi))) {
+            left.push_back(session.wsi);
+        }
+    }
+    for (lws* wsi : left) {
+        state_->end(static_cast<HttpSlot*>(lws_wsi_user(wsi)));
+        lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
     }
 }
 

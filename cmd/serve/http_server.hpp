@@ -55,6 +55,9 @@ class HttpServer {
     void begin_events(Id id);
     /// `text`: whole events. Shared between clients; compressed for those who take it.
     void send_events(Id id, const EventText& text);
+    /// Ends each stream of events whose client has hung up, with its call of `gone`. Without it that is noticed only by
+    /// a write that fails. O(streams).
+    void end_left();
     /// Ends the loop's handles; the loop has to run until it is idle. Call it once, before the destructor.
     void close();
 

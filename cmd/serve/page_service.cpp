@@ -298,10 +298,16 @@ void PageService::open_rows(HttpServer::Id id, const HttpRequest& request, uid_t
 }
 
 void PageService::begin_viewing(HttpServer::Id id, const Way& way, uid_t user) {
-    const bool is_new = feeds_.count(way) == 0;
-    if (viewed_.size() >= options_.viewers_max || (is_new && feeds_.size() > inside_max)) {
+    const auto has_room = [&] {
+        return viewed_.size() < options_.viewers_max && (feeds_.count(way) > 0 || feeds_.size() <= inside_max);
+    };
+    if (!has_room()) {
+        server_->end_left();
+    }
+    if (!has_room()) {
         answer_text(id, 503,
-                    is_new ? "too many instances are looked at; try again later" : "too many viewers; try again later");
+                    viewed_.size() < options_.viewers_max ? "too many instances are looked at; try again later"
+                                                          : "too many viewers; try again later");
         return;
     }
     server_->begin_events(id);
