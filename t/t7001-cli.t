@@ -93,7 +93,8 @@ test_expect_success 'an instance for the rest' '
 	start_weir --tree shares.toml --config weir.toml
 '
 test_expect_success 'every command that prints has JSON with its schema' '
-	weir submit --user alice --simulate=1000s sleepy >id && weir submit --json --user bob -n 6 --simulate=10s x >j &&
+	weir submit --json --user alice --simulate=1000s sleepy >j && field j "d[\"job\"]" >id &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_event $(field j "d[\"id\"]") start && weir submit --json --user bob -n 6 --simulate=10s x >j &&
 	json_is j weir.submit/1 && weir submit --user bob -n 6 --simulate=10s y >waiting &&
 	weir jobs --json >j && json_is j weir.jobs/1 && weir tree --json >j && json_is j weir.tree/1 &&
 	weir usage --json >j && json_is j weir.usage/1 && weir share show --json >j && json_is j weir.share/1 && weir share show | grep "@carol  *parent  " &&
