@@ -108,8 +108,7 @@ def main():
     if not tests:
         sys.exit(f"{build} has no tests: build it first")
     # Tests that wait for brokers leave the cores to others, so that more of them run than there are cores.
-    cores = os.cpu_count() or 1
-    run(build, tests, cores + (cores + 1) // 2, Report(tests))
+    run(build, tests, 2 * (os.cpu_count() or 1), Report(tests))
     failed = {number: test for number, test in tests.items() if test.verdict != "Passed"}
     for test in failed.values():
         test.show_failure()

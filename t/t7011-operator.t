@@ -141,7 +141,7 @@ test_expect_success 'a terminal that is closed reloads; instance and jobs go on 
 	kill -TERM $pid && read -r code <&6 && exec 5>&- 6<&- && test "$code" = 0 && test -z "$(leftovers)"
 '
 test_expect_success 'asked twice it ends at once, also where the parent broker hangs' '
-	start_weir && kill -STOP $(broker_of) && kill -TERM $WEIR_PID && kill -TERM $WEIR_PID &&
+	start_weir && kill -STOP $(broker_of) && kill -TERM $WEIR_PID && kill -INT $WEIR_PID &&
 	{ wait $WEIR_PID; true; } && exec 8<&- && all_gone
 '
 test_expect_success 'the parent broker is killed: weir start ends, and says what happened' '

@@ -234,12 +234,12 @@ int BrokerProcess::stop(Signals& signals, Duration patience) {
     }
     kill(pid_, SIGTERM);
     const Duration deadline = monotonic_now() + patience;
-    const int signals_before = signals.count();
-    while (wait_readable({pidfd_, signals.fd()}, deadline - monotonic_now()) != 0) {
-        if (monotonic_now() >= deadline || signals.count() > signals_before) {
+    while (!has_ended()) {
+        if (monotonic_now() >= deadline || signals.is_end_urgent()) {
             kill(pid_, SIGKILL);
             break;
         }
+        (void)wait_readable({pidfd_, signals.fd()}, deadline - monotonic_now());
     }
     reap();
     end_orphans(3s);

@@ -36,8 +36,8 @@ class BrokerProcess {
 
     /// The URI that the broker writes when all modules run. Errors: its message when it failed; interrupted (EINTR).
     Result<std::string> wait_ready(Signals& signals, Duration timeout);
-    /// Sends SIGTERM, then SIGKILL after `patience`; then ends the processes that it left. Returns its exit status (as
-    /// wait(2)).
+    /// Sends SIGTERM, then SIGKILL after `patience` or when the end is urgent; then ends the processes that it left.
+    /// Returns its exit status (as wait(2)).
     int stop(Signals& signals, Duration patience);
     /// Readable when the broker has ended.
     int pidfd() const { return pidfd_; }

@@ -222,8 +222,6 @@ std::vector<std::string> Session::warnings() {
 }
 
 void Session::stop(Signals& signals) {
-    const int signals_before = signals.count();
-    const auto is_impatient = [&] { return signals.count() > signals_before; };
     if (is_answering()) {
         std::vector<std::uint64_t> jobs;
         const std::vector<PartitionState> states = partition_states(*client_);
@@ -237,7 +235,7 @@ void Session::stop(Signals& signals) {
         (void)client_->call("job-route.partition-change", payload.set("op", "close"), answer_s);
         const Duration deadline = monotonic_now() + 5s;
         for (const std::uint64_t id : jobs) {
-            for (Duration pause = 5ms; monotonic_now() < deadline && !process_->has_ended() && !is_impatient();
+            for (Duration pause = 5ms; monotonic_now() < deadline && !process_->has_ended() && !signals.is_end_urgent();
                  pause = std::min<Duration>(pause * 2, 100ms)) {
                 const auto job = find_job(*client_, id);
                 if (!job || job->state == FLUX_JOB_STATE_INACTIVE) {
@@ -249,7 +247,7 @@ void Session::stop(Signals& signals) {
     }
     client_.reset();
     if (process_ != nullptr) {
-        process_->stop(signals, is_impatient() ? Duration{} : broker_patience);
+        process_->stop(signals, broker_patience);
     }
     for (const Partition& planned : plan_.partitions) {  // one that comes up may have told nobody yet
         rundirs_.insert(plan_.rundir + "/" + planned.name);

@@ -70,6 +70,10 @@ bool Signals::is_stop_asked() {
     return count() > 0;
 }
 
+bool Signals::is_end_urgent() {
+    return count() > 1;
+}
+
 void Signals::let_next_end() {
     sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
 }

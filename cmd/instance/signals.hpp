@@ -24,8 +24,8 @@ class Signals {
     int fd() const { return fd_; }
     /// True once a signal that asks for the end has arrived; stays true.
     bool is_stop_asked();
-    /// The number of those signals; the second one asks for an immediate end.
-    int count();
+    /// True once a second one has arrived, which asks for an immediate end.
+    bool is_end_urgent();
     /// From now on a further signal has its default effect: it ends the process. For the calling thread only.
     void let_next_end();
     /// True if SIGHUP has arrived since the last call, if it asks for a reload.
@@ -38,6 +38,8 @@ class Signals {
     const sigset_t& old_mask() const { return old_mask_; }
 
   private:
+    int count();
+
     int fd_ = -1;
     Hangup hangup_;
     int count_ = 0;

@@ -52,11 +52,11 @@ class Tidy:
         self.program, self.top, self.notes = program, top, notes
 
     def examine(self, folder, sources, arguments, state):
-        """The findings of one folder; [] when there are none, or when it was clean in this state before."""
+        """The findings of one folder. One that was clean in this state is not read again."""
         digest = hashlib.sha256(" ".join([state, *sources, *arguments]).encode()).hexdigest()
         clean = self.notes / f"{folder}.clean"
         if clean.exists() and clean.read_text() == digest:
-            return []
+            return set()
         findings = self.read(folder, sources, arguments)
         if not findings:
             clean.write_text(digest)
