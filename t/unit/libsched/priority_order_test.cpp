@@ -18,7 +18,7 @@ namespace {
 std::vector<SimJob> some_jobs() {
     LublinSettings model;
     model.seed = *rc::gen::inRange<std::uint64_t>(1, 1'000'000);
-    model.jobs = 200;
+    model.jobs = 120;
     model.cores = 16;
     model.load = 1.2;
     model.users = 6;
