@@ -211,7 +211,7 @@ void Router::add_method(const std::string& topic, std::uint32_t rolemask, Method
 }
 
 void Router::call(const std::string& topic, const Json& payload, Reply reply) {
-    const std::uint32_t matchtag = reply ? next_matchtag_++ : FLUX_MATCHTAG_NONE;
+    const std::uint32_t matchtag = reply ? next_matchtag_++ : std::uint32_t{FLUX_MATCHTAG_NONE};
     if (next_matchtag_ == 0) {
         next_matchtag_ = 1;
     }

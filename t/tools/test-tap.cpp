@@ -13,7 +13,7 @@
 namespace {
 
 struct Tap {
-    json_int_t priority = -1;
+    json_int_t priority = -1;  // -1: none in the answer, -2: not available yet
     int calls = 0;
     int freed = 0;
 };
@@ -38,7 +38,7 @@ int on_priority(flux_plugin_t* p, const char* topic, flux_plugin_arg_t* args, vo
     if (tap.priority == -1) {
         return 0;
     }
-    if (tap.priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
+    if (tap.priority == -2) {
         return flux_jobtap_priority_unavail(p, args);
     }
     return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority", tap.priority);

@@ -11,7 +11,6 @@ extern "C" {
 #endif
 
 #define FLUX_JOBTAP_CURRENT_JOB FLUX_JOBID_ANY
-enum { FLUX_JOBTAP_PRIORITY_UNAVAIL = -2 }; /* an int64 on the wire */
 
 flux_t *flux_jobtap_get_flux(flux_plugin_t *p);
 int flux_jobtap_service_register(flux_plugin_t *p, const char *method, flux_msg_handler_f cb, void *arg);

@@ -137,20 +137,20 @@ void Jobtap::post_updates(Job& job) {
 
 std::int64_t Jobtap::priority_of(Job& job) {
     if (!anyone_handles("job.priority.get")) {
-        return FLUX_JOBTAP_PRIORITY_UNAVAIL;
+        return priority_unavailable;
     }
     const JobArgs::Lease args = lease(job);
     if (call_stack(job, "job.priority.get", args.get()) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: job.priority.get: callback failed");
         return job.priority;
     }
-    json_int_t priority = FLUX_JOBTAP_PRIORITY_UNAVAIL;
+    json_int_t priority = priority_unavailable;
     if (flux_plugin_arg_unpack(args.get(), FLUX_PLUGIN_ARG_OUT, "{s?I}", "priority", &priority) < 0) {
         flux_log(engine_.handle(), LOG_ERR, "jobtap: job.priority.get: arg_unpack: %s",
                  flux_plugin_arg_strerror(args.get()));
         return job.priority;
     }
-    if (priority == FLUX_JOBTAP_PRIORITY_UNAVAIL) {
+    if (priority == priority_unavailable) {
         if (job.state != State::sched) {
             return priority;
         }

@@ -16,6 +16,9 @@
 
 namespace weir::broker::jobs {
 
+/// The answer of a plugin that has no priority for a job yet: flux_jobtap_priority_unavail().
+inline constexpr std::int64_t priority_unavailable = -2;
+
 /// One loaded plugin. Its service handlers and its items on jobs are removed with it.
 class Plugin {
   public:

@@ -207,7 +207,7 @@ int flux_jobtap_priority_unavail(flux_plugin_t* p, flux_plugin_arg_t* args) {
         return -1;
     }
     return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:I}", "priority",
-                                static_cast<json_int_t>(FLUX_JOBTAP_PRIORITY_UNAVAIL));
+                                static_cast<json_int_t>(priority_unavailable));
 }
 
 int flux_jobtap_error(flux_plugin_t*, flux_plugin_arg_t* args, const char* fmt, ...) {
