@@ -92,6 +92,11 @@ EOF
 test_expect_success 'an instance for the rest' '
 	start_weir --tree shares.toml --config weir.toml
 '
+test_expect_success 'a job reads its input from a file, and writes output and errors to files of the folder where it was submitted' '
+	mkdir files && (cd files && printf "one\ntwo\n" >"my lines" && id=$(weir submit --wait --json --input "my lines" --output "out-{{id}}" --error problems \
+		sh -c "cat; echo wrong >&2" 2>/dev/null | jq -r .job) && printf "one\ntwo\n" | test_cmp - "out-$(echo $id | sed "s/^ƒ/f/")" && echo wrong | test_cmp - problems &&
+	test_expect_code 1 weir submit --wait --input nothing cat 2>err && grep "cannot read its input $PWD/nothing: No such file or directory" err)
+'
 test_expect_success 'every command that prints has JSON with its schema' '
 	weir submit --json --user alice --simulate=1000s sleepy >j && field j "d[\"job\"]" >id &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_event $(field j "d[\"id\"]") start && weir submit --json --user bob -n 6 --simulate=10s x >j &&

@@ -126,6 +126,12 @@ void apply_limits(const char* text) {
     }
 }
 
+/// Why a task does not run its command. `why` is 0 when it does.
+struct TaskFailure {
+    int why = 0;
+    bool is_of_input = false;  ///< the file that it is to read cannot be opened
+};
+
 struct TaskStart {
     int rank;
     int count;
@@ -134,11 +140,12 @@ struct TaskStart {
     pid_t launcher;
 };
 
-/// The child's side of starting one task. Does not return; writes errno to `failure_fd` if exec fails.
+/// The child's side of starting one task. Does not return; writes a TaskFailure to `failure_fd` if exec fails.
 /// \param command the file to read as stdin, then program and arguments.
 [[noreturn]] void become_task(const TaskStart& task, char** command, const sigset_t& mask) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
+    TaskFailure failure;
     if (getppid() == task.launcher) {
         pthread_sigmask(SIG_SETMASK, &mask, nullptr);
         for (const int signal : {SIGPIPE, SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGCHLD}) {
@@ -157,6 +164,7 @@ struct TaskStart {
             fcntl(task.pmi_fd, F_SETFD, 0);
         }
         const int input_fd = ::open(command[0], O_RDONLY);
+        failure.is_of_input = input_fd < 0;
         if (input_fd >= 0) {
             dup2(input_fd, 0);
             dup2(output_fd, 1);
@@ -164,8 +172,8 @@ struct TaskStart {
             execvp(command[1], command + 1);
         }
     }
-    const int why = errno;
-    if (::write(task.failure_fd, &why, sizeof why) < 0) {
+    failure.why = errno;
+    if (::write(task.failure_fd, &failure, sizeof failure) < 0) {
         _exit(126);
     }
     _exit(127);
@@ -188,13 +196,13 @@ class Launcher {
         pthread_sigmask(SIG_SETMASK, &handled, nullptr);
         signal_fd_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
         for (int rank = 0; rank < count; ++rank) {
-            const int why = start_task(rank, count, command, none);
+            const TaskFailure failure = start_task(rank, count, command, none);
             if (must_end_) {
                 kill_all();
                 return false;
             }
-            if (why != 0) {
-                return give_up(rank, why);
+            if (failure.why != 0) {
+                return give_up(rank, failure);
             }
         }
         report("started");
@@ -237,35 +245,35 @@ class Launcher {
     };
 
     /// \return 0, or errno of what failed.
-    int start_task(int rank, int count, char** command, const sigset_t& mask) {
+    TaskFailure start_task(int rank, int count, char** command, const sigset_t& mask) {
         int failure[2] = {-1, -1};
         int pmi[2] = {-1, -1};
         if (count <= pmi_tasks_max && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pmi) < 0) {
-            return errno;
+            return {errno};
         }
         pmi_.push_back({pmi[0], {}});
         if (pipe2(failure, O_CLOEXEC) < 0) {
-            const int why = errno;
+            const TaskFailure failed{errno};
             close_if_open(pmi[1]);
-            return why;
+            return failed;
         }
         const pid_t self = getpid();
         const pid_t pid = fork();
         if (pid == 0) {
             become_task({rank, count, failure[1], pmi[1], self}, command, mask);
         }
-        int why = pid < 0 ? errno : 0;
+        TaskFailure failed{pid < 0 ? errno : 0};
         ::close(failure[1]);
         close_if_open(pmi[1]);
         if (pid > 0) {
             ranks_[pid] = rank;
             await_exec(failure[0]);
-            if (!must_end_ && ::read(failure[0], &why, sizeof why) < 0) {
-                why = errno;
+            if (!must_end_ && ::read(failure[0], &failed, sizeof failed) < 0) {
+                failed.why = errno;
             }
         }
         ::close(failure[0]);
-        return why;
+        return failed;
     }
 
     /// Until the task runs its command or has failed to. It may wait for ever for a writer of its input: a job that is
@@ -319,9 +327,10 @@ class Launcher {
         }
     }
 
-    bool give_up(int rank, int why) {
+    bool give_up(int rank, const TaskFailure& failure) {
         kill_all();
-        report("failed " + std::to_string(rank) + " " + std::to_string(why));
+        report((failure.is_of_input ? "unreadable " : "failed ") + std::to_string(rank) + " " +
+               std::to_string(failure.why));
         return false;
     }
 

@@ -25,6 +25,7 @@ class Process {
 
     int spawn(const LaunchRequest& request) {
         task_count_ = request.task_count;
+        input_ = request.input;
         std::vector<std::string> words{"weir-broker", "--launch-task", std::to_string(getpid()),
                                        std::to_string(request.task_count),
                                        request.input.empty() ? "/dev/null" : request.input};
@@ -151,6 +152,10 @@ class Process {
         } else if (std::sscanf(line.c_str(), "failed %d %d", &rank, &value) == 2) {
             end_.failed_task = static_cast<std::uint32_t>(rank);
             end_.failed_errno = value;
+        } else if (std::sscanf(line.c_str(), "unreadable %d %d", &rank, &value) == 2) {
+            end_.failed_task = static_cast<std::uint32_t>(rank);
+            end_.failed_errno = value;
+            end_.unreadable = input_;
         }
     }
 
@@ -177,6 +182,7 @@ class Process {
     std::string text_;
     LaunchEnd end_;
     std::uint32_t task_count_ = 0;
+    std::string input_;
     std::uint32_t reported_ends_ = 0;
     int exit_status_ = 0;  ///< of the launcher itself
     bool has_exited_ = false;

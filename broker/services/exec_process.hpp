@@ -33,6 +33,7 @@ struct LaunchEnd {
     int status = 0;        // the greatest wait status of any task
     int failed_errno = 0;  // not 0: this task could not be executed, nothing ran
     std::uint32_t failed_task = 0;
+    std::string unreadable;  // not empty: that task failed for this file, its input
 };
 
 class Process;

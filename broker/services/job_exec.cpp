@@ -286,11 +286,15 @@ class JobExec {
         }
         Job& job = it->second;
         if (end.failed_errno != 0) {
-            constexpr int exit_not_found = 127, exit_not_executable = 126;  // as a POSIX shell has them
-            const int code = end.failed_errno == ENOENT ? exit_not_found : exit_not_executable;
-            end_unstarted(
-                id, job, code << 8,
-                "task " + std::to_string(end.failed_task) + " cannot be executed: " + std::strerror(end.failed_errno));
+            constexpr int exit_no_input = 1, exit_not_executable = 126, exit_not_found = 127;  // as a shell has them
+            const bool is_of_input = !end.unreadable.empty();
+            const int code = is_of_input                  ? exit_no_input
+                             : end.failed_errno == ENOENT ? exit_not_found
+                                                          : exit_not_executable;
+            const std::string what =
+                is_of_input ? " cannot read its input " + end.unreadable : std::string(" cannot be executed");
+            end_unstarted(id, job, code << 8,
+                          "task " + std::to_string(end.failed_task) + what + ": " + std::strerror(end.failed_errno));
         } else if (!job.is_started && !job.is_killing) {
             end_unstarted(id, job, end.status, "its launcher ended before all tasks ran");
         } else {

@@ -29,6 +29,13 @@ std::map<std::string, std::string> environment() {
     return variables;
 }
 
+/// A stream of the job's tasks, which is a file (RFC 25, attributes.system.shell.options).
+void set_file(Submission& submission, const std::string& stream, const std::string& path) {
+    const Json quoted = Json::string(path);
+    submission.attributes.push_back("shell.options." + stream + ".type=\"file\"");
+    submission.attributes.push_back("shell.options." + stream + ".path=" + quoted.dump());
+}
+
 Submission submission_of(const Args& args) {
     Submission submission;
     Jobspec& spec = submission.jobspec;
@@ -50,8 +57,14 @@ Submission submission_of(const Args& args) {
     spec.cwd = std::filesystem::current_path(ignored).string();
     spec.environment = environment();
     spec.run_duration = args.duration("simulate");
+    for (const auto& [option, stream] :
+         {std::pair{"input", "input.stdin"}, {"output", "output.stdout"}, {"error", "output.stderr"}}) {
+        if (args.has(option)) {
+            set_file(submission, stream, args.text(option));
+        }
+    }
     if (const auto given = args.values.find("setattr"); given != args.values.end()) {
-        submission.attributes = given->second;
+        submission.attributes.insert(submission.attributes.end(), given->second.begin(), given->second.end());
     }
     submission.urgency = static_cast<int>(16 - args.integer("nice", 0));
     return submission;
@@ -140,6 +153,10 @@ Command submit_command() {
         {"qos", 0, "NAME", "quality of service"},
         {"nice", 0, "N", "N steps below normal (urgency 16-N); 16 holds the job", Kind::integer, -15, 16},
         {"job-name", 0, "NAME", "name of the job (default: the program's name)"},
+        {"input", 0, "FILE", "each task reads this file (default: nothing)"},
+        {"output", 0, "FILE",
+         "write the output to this file, in which {{id}} is the job (default: kept for weir output)"},
+        {"error", 0, "FILE", "write errors to this file (default: where the output goes)"},
         {"setattr", 0, "KEY=VALUE", "set an attribute of the jobspec, below system. (may be repeated)"},
         {"user", 'u', "NAME", "submit for another user (only the instance's owner)"},
         {"simulate", 0, "FSD", "simulate a job of this duration without running a program", Kind::duration},
