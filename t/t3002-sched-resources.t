@@ -70,7 +70,7 @@ flux jobs -no {state} $waits | grep SCHED
 flux cancel $both && runs $waits && r_of $waits | grep "\"gpu\":\"0\""
 refused $(hold -n1 -g3) "at most 4 cores and 2 gpus"
 '
-try 'constraints are heeded: properties, hosts, ranks, not' '
+try 'constraints are respected: properties, hosts, ranks, not' '
 flux module load $MODULES/sched-weir-easy.so
 fast=$(hold -n1 --requires=fast) && runs $fast && r_of $fast | grep fake1
 slow=$(hold -n1 --requires=^fast) && runs $slow && r_of $slow | grep fake0
@@ -83,7 +83,7 @@ flux jobs -no {state} $waits | grep SCHED
 refused $(hold -N2 -n2 --requires=fast) "of the 1 node that satisfy its constraints"
 refused $(hold -n1 --requires=none) "none of the 2 nodes does"
 '
-try 'a scheduler that comes anew knows the gpus that are held' '
+try 'a scheduler that is loaded again knows the gpus that are held' '
 flux module load $MODULES/sched-weir-easy.so
 one=$(hold -n1 -g1) && runs $one
 flux module reload $MODULES/sched-weir-easy.so

@@ -43,14 +43,14 @@ fourth=$(job bio)
 flux job wait-event -t 30 $fourth exception | grep "refused by a limit of the share tree: bio has at most 3 jobs that wait or run; 3 do"
 long=$(job physics -t 2h)
 flux job wait-event -t 30 $long exception | grep "a job of physics runs at most 1h"
-# the next is let in when one ends, and only one
+# the next is admitted when one ends, and only one
 flux cancel $first
 flux job wait-event -q -t 30 $second alloc
 sync_priorities
 test $(priority_of $third) = 0
 flux cancel --all
 flux queue idle -t 60
-# who is let in keeps the place while another comes first, over a restart of the module too
+# an admitted job keeps its place while another comes first, over a restart of the module too
 blocker=$(job physics -t 50m -n2 --urgency=31)
 flux job wait-event -q -t 30 $blocker alloc
 let_in=$(job bio)

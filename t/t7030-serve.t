@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='weir serve: the page, its headers, who is let in, and events that bring what changed'
+test_description='weir serve: the page, its headers, who is admitted, and events that bring what changed'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -244,7 +244,7 @@ test_expect_success 'viewers are bounded: each of 256 has the events, and the ne
 	    same(next(stream)[0], "hello")
 	try:
 	    next(client.events(url))
-	    raise SystemExit("the 257th was let in")
+	    raise SystemExit("the 257th was admitted")
 	except OSError as e:
 	    assert str(e).startswith("503"), e
 	for stream in streams:

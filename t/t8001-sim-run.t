@@ -66,7 +66,7 @@ test_expect_success 'without a request a job is believed never to end: nobody st
 	printf "job,start\n1,0\n2,100\n3,2\n" >expected &&
 	weir sim run --starts=got2 -o none.csv none.swf >text && test_cmp expected got2 && grep "1 requested no time" text && grep "^1,.*,-1$" none.csv
 '
-test_expect_success 'preceding jobs and think times (fields 17 and 18) are not heeded, but counted' '
+test_expect_success 'preceding jobs and think times (fields 17 and 18) are ignored, but counted' '
 	{ cat hand.swf && echo "7 6 -1 10 1 -1 -1 1 10 -1 1 7 2 -1 1 -1 6 30"; } >chain.swf &&
 	weir sim run chain.swf | grep "^not replayed 1 name a preceding job or a think time" &&
 	weir sim run --json chain.swf >j && test "$(field j "d[\"jobs\"], d[\"with_preceding\"]")" = "(7, 1)"

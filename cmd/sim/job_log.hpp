@@ -28,8 +28,7 @@ class JobLog {
     struct Remarks {
         std::uint64_t overran = 0;          ///< ran longer than requested
         std::uint64_t without_request = 0;  ///< requested no time
-        std::uint64_t with_preceding =
-            0;  ///< preceding job or think time (SWF's fields 17 and 18), which are not heeded
+        std::uint64_t with_preceding = 0;   ///< preceding job or think time (SWF's fields 17 and 18), which are ignored
     };
     /// Reads up to the first job. Errors: no such file, no job in it, a machine of unknown size; each says what to do.
     static Result<JobLog> open(const std::string& path, Options options);

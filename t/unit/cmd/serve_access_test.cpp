@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Who is let in by weir serve, and what a query says.
+// Who is admitted by weir serve, and what a query says.
 #include <catch2/catch.hpp>
 
 #include "cmd/serve/access.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("access: over TCP only the token lets in, as who started the server") 
     CHECK(asker(rules, named) == uid_t{1000});
 }
 
-TEST_CASE("access: without a token nobody is let in over TCP") {
+TEST_CASE("access: without a token nobody is admitted over TCP") {
     CHECK(!asker({1000, "", std::nullopt}, with_token("Bearer ")));
 }
 

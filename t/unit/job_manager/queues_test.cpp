@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Queues: which jobs are let in, and with which defaults.
+// Queues: which jobs are admitted, and with which defaults.
 #include <catch2/catch.hpp>
 
 #include "broker/services/job-manager/tables/queues.hpp"

@@ -26,7 +26,7 @@ TEST_CASE("memos: a reason is told once, and withdrawn when it is gone") {
     CHECK_FALSE(memos.has_work());
 }
 
-TEST_CASE("memos: a job that was let in before its memo went out gets none") {
+TEST_CASE("memos: a job that was admitted before its memo went out gets none") {
     Memos memos;
     memos.mark(7, true);
     CHECK(memos.take(10, [](FluxJobId) { return std::string(); }).empty());

@@ -148,7 +148,7 @@ TEST_CASE("service: another tree lifts a limit or brings one") {
     CHECK(held_back_by(*s, 1) == "physics/@alice uses at most 0 cores; the job asks for more");
 }
 
-TEST_CASE("service: who may be starting keeps the place when the module comes anew, whoever else is first now") {
+TEST_CASE("service: who may be starting keeps the place when the module is loaded again, whoever else is first now") {
     const auto lives_on = [](std::optional<std::set<FluxJobId>> withheld) {
         auto s = service();
         put_tree(*s, limited_text);

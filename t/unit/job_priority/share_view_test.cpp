@@ -116,7 +116,7 @@ TEST_CASE("share explain: an account, by path or last name: its levels, what is 
     }
 }
 
-TEST_CASE("share explain: a newcomer stands where the first job would, and asking lets nobody in") {
+TEST_CASE("share explain: a newcomer stands where the first job would, and asking admits nobody") {
     auto service = used_service("fair-tree");
     const std::uint32_t before = service->accounting().tree().size();
     const auto view = share_explain_view(*service, "bio/@carol", at(900));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Limits of the tree: what is counted, what holds a job back, who is let in.
+// Limits of the tree: what is counted, what holds a job back, who is admitted.
 #include <rapidcheck/catch.h>
 
 #include <map>
@@ -46,7 +46,7 @@ LimitedJob sized(std::uint64_t nodes, std::uint64_t cores) {
 
 }  // namespace
 
-TEST_CASE("limits: running jobs are let in by priority up to the limit, and the next when one ends") {
+TEST_CASE("limits: running jobs are admitted by priority up to the limit, and the next when one ends") {
     World w("\"a\" = {shares = 1, running_jobs_max = 2}\n\"a/@u\" = 1\n\"a/@v\" = 1\n");
     for (std::uint64_t id = 1; id <= 4; id++) {
         w.wait(id, id % 2 == 0 ? "a/@u" : "a/@v");
@@ -69,7 +69,7 @@ TEST_CASE("limits: nodes and cores are counted as asked, then as got; a smaller 
     w.wait(3, "a/@u", sized(1, 91));
     w.wait(4, "a/@u", sized(1, 90));
     CHECK(w.admit() == Ids{1, 4});
-    CHECK(w.why(2) == "a uses at most 4 nodes; 4 are in use");  // with those who were let in
+    CHECK(w.why(2) == "a uses at most 4 nodes; 4 are in use");  // with those who were admitted
     CHECK(w.why(3) == "a uses at most 4 nodes; 4 are in use");
     w.gate.start(*w.tree, 1, w.at("a/@u"), sized(1, 10));
     CHECK(w.admit().empty());
@@ -109,7 +109,7 @@ TEST_CASE("limits: a soft limit holds while others wait, a hard one always") {
     CHECK(w.why(3) == "a runs at most 2 jobs; 2 run");
 }
 
-TEST_CASE("limits: usage that decays lets jobs in again, charges do not") {
+TEST_CASE("limits: usage that decays admits jobs again, charges do not") {
     World w(
         "\"a\" = {shares = 1, usage_max = \"100h\"}\n\"a/@u\" = 1\n\"b\" = {shares = 1, charged_max = \"100h\"}\n"
         "\"b/@v\" = 1\n");
@@ -131,7 +131,7 @@ TEST_CASE("limits: usage that decays lets jobs in again, charges do not") {
     CHECK(late.admit(1e9).empty());
 }
 
-TEST_CASE("limits: parts are of all that was used; a limit of 0 lets nobody in") {
+TEST_CASE("limits: parts are of all that was used; a limit of 0 admits nobody") {
     World w(
         "\"a\" = {shares = 1, usage_max = \"25%\"}\n\"a/@u\" = 1\n\"b\" = 1\n\"b/@v\" = 1\n"
         "\"c\" = {shares = 1, cores_max = 0}\n\"c/@w\" = 1\n\"d\" = {shares = 1, usage_max = \"0%\"}\n\"d/@x\" = 1\n");
@@ -204,9 +204,9 @@ TEST_CASE("limits: an admitted job without room counts until it is known not to 
     }
 }
 
-// Kills: counts that stop below the root or are not taken back with the size they were added with; a job let in twice;
-// a limit of an account that is not heeded for its users; a job held back though every limit has room (the pass ends at
-// the first that does not fit); a soft limit above which jobs are let in while others wait.
+// Kills: counts that stop below the root or are not taken back with the size they were added with; a job admitted
+// twice; a limit of an account that is ignored for its users; a job held back though every limit has room (the pass
+// ends at the first that does not fit); a soft limit above which jobs are admitted while others wait.
 TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard ones; and only once") {
     World w("\"a\" = {shares = 1, running_jobs_max = [1, 2]}\n\"a/@u\" = 1\n\"a/@v\" = 1\n\"a/@w\" = 1\n");
     for (std::uint64_t id = 1; id <= 4; id++) {
@@ -216,7 +216,7 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
     w.gate.keep_admitted(1);
     w.gate.keep_admitted(2);
     w.gate.keep_admitted(3);
-    CHECK(w.gate.admitted() == Ids{1, 2, 3});  // before anybody is let in
+    CHECK(w.gate.admitted() == Ids{1, 2, 3});  // before anybody is admitted
     CHECK(w.admit() == Ids{3, 2});             // hard limit 2; 1 lost its place
     CHECK(w.gate.is_held_back(1));
     CHECK(w.gate.admitted() == Ids{1, 2, 3});  // and may have started
@@ -249,7 +249,7 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
         struct Known {
             std::size_t user;
             LimitedJob size;
-            int state;  // 0 waits or is parked, 1 let in, 2 runs
+            int state;  // 0 waits or is parked, 1 admitted, 2 runs
         };
         std::map<std::uint64_t, Known> model;
         const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int, int>>>(rc::gen::tuple(
@@ -412,7 +412,7 @@ struct NaiveGate {
 // Kills: room that is not noted when a job ends, shrinks or changes its payer; waiters looked for at the payer's own
 // node alone; usage that decays unseen; a soft limit that is not tried again when the others have started; a job that
 // stays among the waiters of a limit after it went; changed() without one whose state changed.
-TEST_CASE("limits: who is let in is who a look at everybody would let in") {
+TEST_CASE("limits: who is admitted is who a look at everybody would admit") {
     rc::prop("against looking at everybody", [] {
         const auto number = [](int most) { return std::to_string(*rc::gen::inRange(1, most)); };
         World w("\"a\" = {shares = 1, running_jobs_max = [" + number(3) + ", 3], usage_max = \"" + number(4) +

@@ -27,7 +27,7 @@ const Lines mixed{{"queue:debug", 5},
                   {"bio", 1},
                   {"bio/@*", 1}};
 
-/// Who pays, as a path; "NODE/@USER" for who would be let in; or the error.
+/// Who pays, as a path; "NODE/@USER" for who would be admitted; or the error.
 std::string paid(const ShareTree& tree, const Credentials& job) {
     const auto found = payer_of(tree, job);
     return !found        ? found.error().message

@@ -146,7 +146,7 @@ TEST_CASE("share tree: members are refused twice, without wildcard, and with bad
     CHECK(tree.with_member(bio, "").error().code == std::errc::invalid_argument);
 }
 
-TEST_CASE("share tree: members follow into a new tree as far as it lets them in") {
+TEST_CASE("share tree: members follow into a new tree as far as it admits them") {
     const ShareTree old = tree_of({{"a", 1}, {"b", 1}, {"c", 1}, {"a/@*", 2}, {"b/@*", 1}, {"c/@*", 1}});
     ShareTree grown = old.with_member(at(old, "a"), "u")->first;
     grown = grown.with_member(at(old, "b"), "v")->first;

@@ -238,8 +238,8 @@ TEST_CASE("warnings: what the site's jobs make of it") {
                Contains("the window"));
 }
 
-// Kills: a key that is read but has no row for its policies (an unknown name counts as heeded by all).
-TEST_CASE("configuration: each key is heeded by some policy and named in what is refused") {
+// Kills: a key that is read but has no row for its policies (an unknown name counts as read by all).
+TEST_CASE("configuration: each key matters to some policy and is named in what is refused") {
     const std::string names = config::policy_key_names();
     for (const char* key : {"policy", "algorithm", "decay", "half-life", "window", "usage-reset", "weights", "queues",
                             "lsf", "moab", "load-threshold"}) {

@@ -148,7 +148,7 @@ TEST_CASE("space: the head's gpus are kept from long jobs, its node's cores are 
 }
 
 // Kills: release() that forgets gpus or memory; take() of more than a node has free; a set or an exclusive node that is
-// not heeded; shared slots cut in two; a choice that finds less than `first` does.
+// ignored; shared slots cut in two; a choice that finds less than `first` does.
 TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits the same") {
     rc::prop("alloc + free restores for each choice", [] {
         auto p = rich(3, *rc::gen::element(NodeChoice::first, NodeChoice::best_fit, NodeChoice::least_loaded));
