@@ -218,6 +218,15 @@ test_expect_success 'a job whose tasks wait for their input can be canceled, and
 	id=$(some 2) && : >input && read -r launcher <told && restart_instance KILL && timeout 60 "$JOBCTL" wait $id clean &&
 	timeout 60 tail -f /dev/null --pid=$launcher
 '
+# As above, once more where the second task did not wait.
+test_expect_success 'a task that runs while others are being started has its time to end, too' '
+	rm -f told && mkfifo told go && for try in 1 2 3 4 5 6 7 8; do
+		rm -f last && id=$(job submit -n 2 -S "shell.options.input.stdin.path=\"$PWD/input\"" -- \
+			sh -c "cd \"$PWD\" && trap \"read -r line <go; echo goodbye >last\" TERM; echo up >told; tail -f /dev/null & wait") &&
+		: >input && read -r line <told && cancel $id && timeout 60 sh -c "echo >go" && timeout 60 "$JOBCTL" wait $id clean || return 1
+		job events $id | grep -w start || break
+	done && ! job events $id | grep -w start && grep goodbye last
+'
 test_expect_success 'a job whose input cannot be read has failed, and names the file' '
 	id=$(job submit -n 2 -S "shell.options.input.stdin.path=\"$PWD/nothing\"" -- sh -c "echo run >>\"$PWD/unread\"") &&
 	job wait $id clean && job wait $id exception | grep "task 0 cannot read its input $PWD/nothing: No such file or directory" &&

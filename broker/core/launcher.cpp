@@ -184,7 +184,8 @@ class Launcher {
     explicit Launcher(int count)
         : exchange_(count, variable("FLUX_JOB_ID", "job"), std::atoi(variable("WEIR_JOB_LEVEL", "1"))) {}
 
-    /// \return false if a task cannot be executed, or the job must end; then nothing of the job runs any more.
+    /// A job that is told to end meanwhile gets no further tasks; those that run end as those of other jobs do.
+    /// \return false if a task cannot be executed, or the job must end at once; then nothing of it runs any more.
     bool start(int count, char** command) {
         sigset_t handled;
         sigemptyset(&handled);
@@ -197,9 +198,12 @@ class Launcher {
         signal_fd_ = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
         for (int rank = 0; rank < count; ++rank) {
             const TaskFailure failure = start_task(rank, count, command, none);
-            if (must_end_) {
+            if (must_end_at_once_) {
                 kill_all();
                 return false;
+            }
+            if (must_end_) {
+                return true;
             }
             if (failure.why != 0) {
                 return give_up(rank, failure);
@@ -244,7 +248,7 @@ class Launcher {
         std::string text;  // of a line that is not whole yet
     };
 
-    /// \return 0, or errno of what failed.
+    /// \return why the task does not run. Where the job must end it may not run either.
     TaskFailure start_task(int rank, int count, char** command, const sigset_t& mask) {
         int failure[2] = {-1, -1};
         int pmi[2] = {-1, -1};
@@ -267,8 +271,8 @@ class Launcher {
         close_if_open(pmi[1]);
         if (pid > 0) {
             ranks_[pid] = rank;
-            await_exec(failure[0]);
-            if (!must_end_ && ::read(failure[0], &failed, sizeof failed) < 0) {
+            await_exec(failure[0], pid);
+            if (!must_end() && ::read(failure[0], &failed, sizeof failed) < 0) {
                 failed.why = errno;
             }
         }
@@ -276,23 +280,29 @@ class Launcher {
         return failed;
     }
 
-    /// Until the task runs its command or has failed to. It may wait for ever for a writer of its input: a job that is
-    /// to end meanwhile ends.
-    void await_exec(int failure_fd) {
+    /// Until the task runs its command or has failed to. It may wait for ever for a writer of its input: it is killed
+    /// where the job is to end.
+    void await_exec(int failure_fd, pid_t task) {
         for (;;) {
             pollfd fds[] = {{failure_fd, POLLIN, 0}, {signal_fd_, POLLIN, 0}, {control_fd, POLLIN, 0}};
             if (poll(fds, 3, -1) < 0 && errno != EINTR) {
-                must_end_ = true;
+                must_end_at_once_ = true;
             }
             if (fds[2].revents != 0) {
                 obey();
             }
-            must_end_ = take_signals() || must_end_ || !has_control_;
-            if (must_end_ || fds[0].revents != 0) {
+            must_end_at_once_ = take_signals() || must_end_at_once_ || !has_control_;
+            if (fds[0].revents != 0) {
+                return;
+            }
+            if (must_end()) {
+                kill(task, SIGKILL);
                 return;
             }
         }
     }
+
+    bool must_end() const { return must_end_ || must_end_at_once_; }
 
     void close_pmi(int task) {
         ::close(pmi_[static_cast<std::size_t>(task)].fd);
@@ -401,9 +411,11 @@ class Launcher {
 
     int signal_fd_ = -1;
     bool has_control_ = true;
-    bool must_end_ = false;       // looked at while tasks are being started
-    std::map<pid_t, int> ranks_;  // running tasks
-    std::vector<Pmi> pmi_;        // by task
+    // Looked at while tasks are being started.
+    bool must_end_ = false;          // the broker has asked for it
+    bool must_end_at_once_ = false;  // it is gone, or a signal came
+    std::map<pid_t, int> ranks_;     // running tasks
+    std::vector<Pmi> pmi_;           // by task
     PmiExchange exchange_;
 };
 
