@@ -267,10 +267,9 @@ void ProcessPool::kill(flux_jobid_t id, int signal) {
 
 void ProcessPool::on_closed(Process& process) {
     const flux_jobid_t id = process.id();
-    const LaunchEnd end = process.end();
-    processes_.erase(id);
+    const auto closed = processes_.extract(id);  // the process lives until its end is told
     if (refused_.erase(id) == 0) {
-        ended_(id, end);
+        ended_(id, process.end());
     }
 }
 
