@@ -51,13 +51,6 @@ void PriorityService::begin_backlog() {
     sends_.begin_backlog();
 }
 
-void PriorityService::add_backlog(std::vector<JobEvent> events) {
-    const bool needs_past =
-        settings_.policy == PolicyKind::load_threshold;  // the load counts the cores in use, whoever paid
-    backlog_.add(std::move(events),
-                 [&](const JobRun& run, Instant freed) { return !needs_past && accounting_.is_charged(run, freed); });
-}
-
 std::vector<std::string> PriorityService::end_backlog(Instant now) {
     book_.clear();
     ranked_.begin_backlog();
@@ -155,22 +148,11 @@ void PriorityService::configure(Settings settings, Instant now) {
     accounts_version_ += is_same_users ? 0 : 1;
 }
 
-void PriorityService::set_machine(const MachineSize& machine) {
-    if (ranking_.set_machine(tree(), machine)) {
-        ranked_.put_all();
-    }
-}
-
 void PriorityService::set_scheduler(const SchedulerView& scheduler) {
     if (!scheduler.takes_order) {
         sends_.scheduler().clear();
     }
     ranking_.set_scheduler(scheduler);
-}
-
-void PriorityService::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
-    ranking_.take_parent_factors(tree(), rows, is_complete);
-    ranked_.put_all();
 }
 
 void PriorityService::accept(TreeChangeover changeover) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the order in which the stages are called: book, payers, charges, ranking, gate, sends; for an event, for a
-// pass, and when their inputs change. README.md describes the path of one event. Must not know: Flux, JSON, SQLite,
-// clocks; what a stage does.
+// pass, and when their inputs change. doc/architecture.md describes the path of one event. Must not know: Flux, JSON,
+// SQLite, clocks; what a stage does.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -41,7 +41,10 @@ class PriorityService {
     /// A (new) journal stream begins: its backlog contains every job again.
     void begin_backlog();
     /// All events of one job in the backlog, in their order.
-    void add_backlog(std::vector<JobEvent> events);
+    void add_backlog(std::vector<JobEvent> events) {
+        backlog_.add(std::move(events),
+                     [this](const JobRun& run, Instant freed) { return charges_.is_past(run, freed); });
+    }
     /// The backlog is complete: it is applied in order of time, and jobs that vanished are ended. An event that cannot
     /// be applied is skipped. \return a sentence for each of those.
     std::vector<std::string> end_backlog(Instant now);
@@ -64,7 +67,7 @@ class PriorityService {
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
     /// Sets the instance's size; called again when it changes.
-    void set_machine(const MachineSize& machine);
+    void set_machine(const MachineSize& machine) { ranked_.set_machine(machine); }
     /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
     /// Local time less UTC: where the site's days begin.
@@ -77,7 +80,9 @@ class PriorityService {
     void accept(TreeChangeover changeover);
     /// Applies values of SiteValues::propose(). REQUIRES: their rows are written.
     void accept(const SiteEdit& edit) { ranked_.accept(edit); }
-    void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
+    void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
+        ranked_.take_parent_factors(rows, is_complete);
+    }
     /// Priorities of the parent's jobs whose copies are here; see GivenPriorities::take().
     void take_given_priorities(const std::vector<GivenPriority>& rows, bool is_all) {
         ranked_.take_given(rows, is_all);

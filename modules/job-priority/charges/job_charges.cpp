@@ -90,6 +90,11 @@ void JobCharges::follow_broker(const BookJob& job, const JobEvent& event) {
     }
 }
 
+bool JobCharges::is_past(const JobRun& run, Instant freed) const {
+    // The load threshold counts the cores in use, whoever paid for them.
+    return settings_.policy != PolicyKind::load_threshold && accounting_.is_charged(run, freed);
+}
+
 void JobCharges::end_all(const std::vector<FluxJobId>& ids, Instant last_seen) {
     for (const FluxJobId id : ids) {
         uplink_.record({false, id, {}, {}, 0, last_seen});

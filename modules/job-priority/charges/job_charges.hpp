@@ -29,6 +29,8 @@ class JobCharges {
     /// instance that runs the job reports its usage.
     bool apply(const AppliedEvent& applied);
 
+    /// Whether no event of a run that freed its resources at `freed` is needed any more: it is charged to its end.
+    bool is_past(const JobRun& run, Instant freed) const;
     /// Ends, where it was last seen, each running job whose run is not among `runs`. Returns them.
     std::vector<FluxJobId> end_vanished(const std::map<FluxJobId, JobRun>& runs, Instant last_seen);
     /// Ends, where it was last seen, each running job that holds no resources by the book.

@@ -67,6 +67,17 @@ void RankedJobs::begin_backlog() {
     stages_.ranking.clear();
 }
 
+void RankedJobs::set_machine(const MachineSize& machine) {
+    if (stages_.ranking.set_machine(stages_.accounting.tree(), machine)) {
+        put_all();
+    }
+}
+
+void RankedJobs::take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete) {
+    stages_.ranking.take_parent_factors(stages_.accounting.tree(), rows, is_complete);
+    put_all();
+}
+
 void RankedJobs::accept(const SiteEdit& edit) {
     site_.accept(edit);
     for (const auto& [id, row] : edit.rows) {

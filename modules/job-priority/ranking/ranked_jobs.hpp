@@ -33,6 +33,9 @@ class RankedJobs {
     void begin_backlog();
     /// Facts of jobs that it does not have are forgotten.
     void end_backlog() { site_.forget_vanished(stages_.book); }
+    /// Inputs of all priorities: see Ranking::set_machine() and take_parent_factors().
+    void set_machine(const MachineSize& machine);
+    void take_parent_factors(const std::vector<FactorRow>& rows, bool is_complete);
     /// The site's values and the parent's priorities; see GivenPriorities::take().
     void accept(const SiteEdit& edit);
     void take_given(const std::vector<GivenPriority>& rows, bool is_all);
