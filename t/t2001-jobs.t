@@ -155,6 +155,35 @@ test_expect_success 'the events of several jobs come in the order in which they 
 	jq -s -e "map(.events[].timestamp) | length > 20 and . == sort" after &&
 	jq -s -e "map(.events[0].timestamp) | length < 20" after
 '
+test_expect_success 'a listener that asks for jobs together gets the same events in fewer responses' '
+	job stream job-manager.events-journal "{\"together\":true}" >together &
+	stream=$!
+	job stream job-manager.events-journal "{\"together\":false}" >apart &
+	other=$! &&
+	for file in together apart; do
+		until grep -q "\"id\": -1" $file; do kill -0 $stream $other || return 1; done || return 1
+	done &&
+	job rpc job-manager.queue-start "{\"start\":false,\"all\":true,\"reason\":\"test\"}" &&
+	ids="$(job submit) $(job submit) $(job submit)" &&
+	job rpc job-manager.raiseall \
+		"{\"dry_run\":false,\"userid\":4294967295,\"states\":14,\"severity\":0,\"type\":\"cancel\"}" |
+		jq -e ".count == 3" &&
+	job rpc job-manager.queue-start "{\"start\":true,\"all\":true}" &&
+	last=$(job submit) && job wait $last clean &&
+	for file in together apart; do
+		until grep -q "\"id\": $last,.*clean" $file; do kill -0 $stream $other || return 1; done || return 1
+	done &&
+	kill $stream $other &&
+	jq -c "(.jobs // [.])[] | {id, R, jobspec, event: .events[]}" together >got &&
+	jq -c "{id, R, jobspec, event: .events[]}" apart >expected &&
+	jq -s "map({id, event})" got >got.events && jq -s "map({id, event})" expected >expected.events &&
+	test_cmp expected.events got.events &&
+	jq -s -e "map(select(.R)) | length == 1" got &&
+	jq -s -e "map(select(.jobspec) | .id) | unique | length == 4" got &&
+	: "the three cancellations of one request are one response" &&
+	jq -s -e "map(select(.jobs) | [.jobs[].id] | unique | length) | max == 3" together &&
+	jq -s -e "map(has(\"jobs\")) | any | not" apart
+'
 test_expect_success 'waitable jobs can be waited for once' '
 	id=$(job submit --flags 4) && job wait $id clean &&
 	job rpc job-manager.wait "{\"id\":$id}" | jq -e ".success == true" &&

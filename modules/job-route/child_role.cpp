@@ -308,8 +308,18 @@ void ChildRole::perform(ChildActions actions) {
     for (const Order& order : actions.submits) {
         submit(order);
     }
+    Json starts = Json::array();
     for (const LocalOp& op : actions.ops) {
-        steer(op);
+        if (op.kind != LocalOp::Kind::go) {
+            steer(op);
+        } else if (!callbacks_.pass_go(op.job)) {
+            starts.append(Json::own(json_pack("{s:I s:s}", "id", static_cast<json_int_t>(op.job.value), "op", "go")));
+        }
+    }
+    if (json_array_size(starts.get()) != 0) {
+        Json payload = Json::object();
+        payload.set("jobs", std::move(starts));
+        start("job-manager.jobroute.update", payload);
     }
 }
 
@@ -380,23 +390,13 @@ void ChildRole::start(const std::string& topic, const Json& payload) {
 
 void ChildRole::steer(const LocalOp& op) {
     Json payload = Json::object();
-    switch (op.kind) {
-        case LocalOp::Kind::raise:
-            payload.set("id", op.job.value).set("type", op.type).set("severity", 0).set("note", op.note);
-            start("job-manager.raise", payload);
-            break;
-        case LocalOp::Kind::urgency:
-            payload.set("id", op.job.value).set("urgency", op.urgency);
-            start("job-manager.urgency", payload);
-            break;
-        case LocalOp::Kind::go:
-            if (!callbacks_.pass_go(op.job)) {
-                Json jobs = Json::array();
-                jobs.append(Json::own(json_pack("{s:I s:s}", "id", static_cast<json_int_t>(op.job.value), "op", "go")));
-                payload.set("jobs", std::move(jobs));
-                start("job-manager.jobroute.update", payload);
-            }
-            break;
+    payload.set("id", op.job.value);
+    if (op.kind == LocalOp::Kind::raise) {
+        payload.set("type", op.type).set("severity", 0).set("note", op.note);
+        start("job-manager.raise", payload);
+    } else {
+        payload.set("urgency", op.urgency);
+        start("job-manager.urgency", payload);
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "libfairshare/base/fsd.hpp"
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/journal_jobs.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"
 #include "modules/job-route/messages_json.hpp"
@@ -119,7 +120,7 @@ class Module {
     std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
     flux::Future journal_;
-    FlatJson journal_entry_;
+    FlatJson journal_response_;
     flux::Watcher retry_;
     flux::Watcher ticks_;
     flux::Watcher before_sleep_;  // runs before the reactor would sleep
@@ -173,7 +174,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
 
 void Module::open_journal() {
     Json payload = Json::object();
-    payload.set("full", is_child_).set("allow", journal_filter());
+    payload.set("full", is_child_).set("together", true).set("allow", journal_filter());
     journal_ = flux::rpc(h_, "job-manager.events-journal", payload, FLUX_RPC_STREAMING);
     flux::then<&Module::on_journal>(journal_.get(), this);
 }
@@ -186,14 +187,20 @@ void Module::on_journal(flux_future_t* f) {
         start_over(std::string("journal: ") + (why != nullptr ? why : flux_strerror(errnum)));
         return;
     }
-    const auto entry = decode_journal(journal_entry_.read(text != nullptr ? text : ""));  // before the text is gone
+    std::vector<JournalEntry> entries;  // decoded before the text is gone
+    flux::for_each_job(journal_response_.read(text != nullptr ? text : ""), [&](FlatValue job) {
+        auto entry = decode_journal(job);
+        if (entry) {
+            entries.push_back(std::move(*entry));
+        } else {
+            flux::log(h_, LOG_ERR, "journal: " + entry.error().message);
+        }
+    });
     flux_future_reset(f);
-    if (!entry) {
-        flux::log(h_, LOG_ERR, "journal: " + entry.error().message);
-        return;
+    for (const JournalEntry& entry : entries) {
+        entries_ += 1;
+        take_entry(entry);
     }
-    entries_ += 1;
-    take_entry(*entry);
     change();
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/common/journal_jobs.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -36,7 +38,7 @@ JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
 
 void JournalLink::open() {
     Json request = Json::object();
-    request.set("full", true).set("allow", journal_filter());
+    request.set("full", true).set("together", true).set("allow", journal_filter());
     stream_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
     is_backlog_ = true;
     backlog_.clear();
@@ -62,21 +64,25 @@ void JournalLink::on_response(flux_future_t* f) {
 /// An invalid response does not end the stream. The response at the end of the backlog is short; a longer one is a
 /// job's, which another thread may read.
 bool JournalLink::take(std::string_view response) {
+    if (!is_backlog_) {
+        take_live(message_.read(response));
+        return true;
+    }
     bool is_sentinel = false;
     flux::guard(h_, "journal", [&] {
-        if (is_backlog_ && response.size() > sentinel_size_max) {
+        is_sentinel = response.size() <= sentinel_size_max &&
+                      flux::value_or_throw(read_journal(message_.read(response))).is_sentinel;
+        if (!is_sentinel) {
             backlog_.add(response);
-            return;
-        }
-        const JournalMessage message = flux::value_or_throw(read_journal(message_.read(response)));
-        is_sentinel = message.is_sentinel;
-        if (is_backlog_ && !is_sentinel) {
-            backlog_.add(response);
-        } else if (!is_sentinel) {
-            listener_.live(message);
         }
     });
     return !is_sentinel || end_backlog();
+}
+
+void JournalLink::take_live(FlatValue response) {
+    flux::for_each_job(response, [this](FlatValue job) {
+        flux::guard(h_, "journal", [&] { listener_.live(flux::value_or_throw(read_journal(job))); });
+    });
 }
 
 bool JournalLink::end_backlog() {

@@ -43,6 +43,7 @@ class JournalLink {
     void on_response(flux_future_t* f);
     /// \return false if the stream has failed.
     bool take(std::string_view response);
+    void take_live(FlatValue response);
     bool end_backlog();
     void on_retry();
     void retry_later(const std::string& why);

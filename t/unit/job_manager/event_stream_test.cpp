@@ -53,6 +53,21 @@ TEST_CASE("event stream: a later event of the job is inserted into the response 
     }
 }
 
+TEST_CASE("event stream: jobs together are a list of what each would be by itself") {
+    Life life;
+    life.to_run();
+    const std::string job = live_event_text(life.job, "submit", "{}");
+    std::string text = together_text(job);
+    CHECK(text == "{\"jobs\":[" + job + "]}");
+    text.insert(text.size() - together_tail - live_event_tail, later_event_text("{}"));
+    text.insert(text.size() - together_tail, "," + live_event_text(life.job, "start", "{}"));
+    const Json response = json(text);
+    const json_t* jobs = json_object_get(response.get(), "jobs");
+    REQUIRE(json_array_size(jobs) == 2);
+    CHECK(json_array_size(json_object_get(json_array_get(jobs, 0), "events")) == 2);
+    CHECK(json_array_size(json_object_get(json_array_get(jobs, 1), "events")) == 1);
+}
+
 TEST_CASE("event stream: the backlog has the accepted events of a job, with jobspec") {
     Life life;
     life.to_sched();

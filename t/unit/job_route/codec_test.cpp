@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libfairshare/base/signed_jobspec.hpp"
+#include "modules/common/journal_jobs.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
@@ -22,6 +23,17 @@ Json parsed(const std::string& text) {
 weir::Result<JournalEntry> journal_of(const std::string& text) {
     weir::FlatJson reader;
     return decode_journal(reader.read(text));
+}
+
+/// The ids in a response of the journal.
+std::vector<std::uint64_t> ids_of(const std::string& text) {
+    weir::FlatJson reader;
+    std::vector<std::uint64_t> ids;
+    weir::flux::for_each_job(reader.read(text), [&](weir::FlatValue job) {
+        const auto entry = decode_journal(job);
+        ids.push_back(entry ? entry->id : 0);
+    });
+    return ids;
 }
 
 JobFacts facts_of(const std::string& text) {
@@ -196,6 +208,14 @@ TEST_CASE("journal: facts, events that matter, the end of the backlog") {
     CHECK(journal_of(R"({"id":9,"events":[{"name":"priority","context":{}}]})").error().message ==
           "job 9: event priority: its context does not fit RFC 21");
     CHECK_FALSE(journal_of("{}"));
+}
+
+TEST_CASE("journal: a response has one job, or several, each read by itself") {
+    CHECK(ids_of(R"({"id":7,"events":[]})") == std::vector<std::uint64_t>{7});
+    CHECK(ids_of(R"({"jobs":[{"id":7,"events":[]},{"id":8},{"id":7,"events":[]}]})") ==
+          std::vector<std::uint64_t>{7, 0, 7});
+    CHECK(ids_of(R"({"jobs":[]})").empty());
+    CHECK(ids_of("not JSON") == std::vector<std::uint64_t>{0});
 }
 
 TEST_CASE("journal: what the rules of partitions look at, and its updates") {

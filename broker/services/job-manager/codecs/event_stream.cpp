@@ -33,6 +33,10 @@ std::string later_event_text(std::string_view line) {
     return text;
 }
 
+std::string together_text(std::string_view job) {
+    return ObjectText().splice("jobs", ArrayText().splice(job).text()).text();
+}
+
 std::string backlog_text(const Job& job, const std::function<bool(std::string_view line)>& takes) {
     ArrayText events(job.eventlog.size() + 2);
     std::string_view lines = job.eventlog;

@@ -24,6 +24,11 @@ bool brings_more(std::string_view name);
 /// What is inserted for a later event of the same job, which must not bring more.
 std::string later_event_text(std::string_view line);
 
+/// A response with several jobs, for a listener that asked for it, which has `job` only so far: a text of
+/// live_event_text(). Another one, with a comma before it, can be inserted before the last `together_tail` bytes.
+std::string together_text(std::string_view job);
+inline constexpr std::size_t together_tail = 2;
+
 /// All events of a job whose line of the eventlog `takes` accepts (none given: all), with jobspec and R. O(eventlog).
 std::string backlog_text(const Job& job, const std::function<bool(std::string_view line)>& takes = {});
 

@@ -62,6 +62,9 @@ bool Outbox::extend(Place place, std::size_t tail, std::string_view text) {
         return false;
     }
     std::string& payload = items_[place.index].text;
+    if (payload.size() + text.size() > extended_max) {
+        return false;
+    }
     payload.insert(payload.size() - tail, text);
     bytes_ += text.size();
     return true;

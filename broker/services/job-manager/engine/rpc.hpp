@@ -52,7 +52,8 @@ class Outbox {
     };
     /// Requests that expect no answer are not answered.
     Place respond(const flux_msg_t* request, std::string payload);
-    /// Inserts `text` before the last `tail` bytes of a payload. False if it is sent, or waits for a sync.
+    /// Inserts `text` before the last `tail` bytes of a payload. False if it is sent, or waits for a sync, or would
+    /// have more than 1 MiB.
     bool extend(Place place, std::size_t tail, std::string_view text);
     void respond_empty(const flux_msg_t* request);
     void respond_error(const flux_msg_t* request, int errnum, std::string message);
@@ -90,6 +91,7 @@ class Outbox {
         bool is_of_query = false;
     };
     static constexpr std::size_t bytes_large = 16u << 20;
+    static constexpr std::size_t extended_max = 1u << 20;
     void put(Item item);
     void send_event(const Item& item);
     void send(const Item& item);

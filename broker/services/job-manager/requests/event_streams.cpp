@@ -34,14 +34,20 @@ void EventStreams::on_event(const Job& job, const std::string& name, const std::
         if (!listener.takes(name)) {
             continue;
         }
-        if (listener.last == job.id && !later.empty() && outbox().extend(listener.place, live_event_tail, later)) {
+        const std::size_t tail = listener.is_together ? together_tail : 0;
+        if (listener.last == job.id && !later.empty() &&
+            outbox().extend(listener.place, tail + live_event_tail, later)) {
             continue;
         }
         if (payload.empty()) {
             payload = live_event_text(job, name, line);
         }
         listener.last = job.id;
-        listener.place = outbox().respond(listener.request.get(), payload);
+        if (!listener.is_together) {
+            listener.place = outbox().respond(listener.request.get(), payload);
+        } else if (!outbox().extend(listener.place, tail, "," + payload)) {
+            listener.place = outbox().respond(listener.request.get(), together_text(payload));
+        }
     }
 }
 
@@ -65,6 +71,7 @@ Answer EventStreams::open(const Request& request) {
         json_object_foreach(rule, name, value)(*which == 'a' ? listener.allow : listener.deny).insert(name);
         listener.has_allow |= rule && *which == 'a';
     }
+    listener.is_together = read_boolean(request.body(), "together").value_or(false);
     if (read_boolean(request.body(), "full").value_or(false)) {
         for (const Job* job : engine_.jobs().inactive_jobs()) {
             send_job(listener, *job);

@@ -3,7 +3,8 @@
 // Must not know: the disk journal; what events mean.
 // Source: flux-core's events journal: the backlog has a response a job with all its events; after the sentinel each
 // response has one event. Here it has all events of one job that follow each other in one turn of the reactor: the four
-// of a submission, the five of an end. A listener gets the events in the order in which they were posted.
+// of a submission, the five of an end. A listener gets the events in the order in which they were posted. One that
+// asks for jobs `together` gets all events of a turn in one response, {jobs:[...]}, each element as a response else.
 #pragma once
 #include <list>
 #include <set>
@@ -30,6 +31,7 @@ class EventStreams : public Component {
     struct Listener {
         MessageRef request;
         bool has_allow = false;
+        bool is_together = false;
         std::set<std::string, std::less<>> allow{}, deny{};
         JobId last = 0;         ///< the job of the response that was made last
         Outbox::Place place{};  ///< of this response
