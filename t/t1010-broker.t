@@ -205,6 +205,23 @@ test_expect_success 'malformed bytes end the connection and nothing else' '
 	tail -n 1 out | grep closed &&
 	call broker.ping "{\"seq\":1}" | jq -e ".seq == 1 and .rank == 0"
 '
+test_expect_success 'a message that no module can read ends the connection, not the module' '
+	cat >unreadable.py <<-\EOF &&
+		import wire
+		good = wire.encode(wire.REQUEST, "attr.get", {"name": "rank"}, aux2=1)
+		for bad in (wire.encode(wire.REQUEST, "kvs.ge\0t", {}), wire.encode(wire.EVENT, "job-exception\0", {}),
+		            good.replace(b"\0\x08attr.get", b"\x03a\0b\0\x08attr.get"), wire.encode(16, "kvs.get", {})):
+		    client = wire.Client()
+		    client.send(bad)
+		    try:
+		        client.receive()
+		        raise SystemExit("the connection goes on")
+		    except wire.Failed as why:
+		        assert "hung up" in str(why), why
+		assert wire.Client().rpc("kvs.stats-get") is not None
+	EOF
+	PYTHONPATH=$(dirname "$WIRE") python3 unreadable.py
+'
 test_expect_success 'a client that does not read is disconnected, the others are served' '
 	cat >flood.py <<-\EOF &&
 		import wire

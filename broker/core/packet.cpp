@@ -61,6 +61,17 @@ std::optional<Frame> read_frame(std::string_view in, std::size_t& at) {
     return frame;
 }
 
+/// The receiver's codec ends its text there.
+bool has_nul(std::string_view in, const Frame& frame) {
+    return in.substr(frame.at, frame.size).find('\0') != std::string_view::npos;
+}
+
+/// A module whose codec refuses a message ends, so the router passes on no other types than the codec knows.
+bool is_known_type(std::uint8_t type) {
+    return type == FLUX_MSGTYPE_REQUEST || type == FLUX_MSGTYPE_RESPONSE || type == FLUX_MSGTYPE_EVENT ||
+           type == FLUX_MSGTYPE_CONTROL;
+}
+
 }  // namespace
 
 Cred stamped(Cred message, Cred connection) {
@@ -113,7 +124,7 @@ bool Packet::scan() {
     if (bytes_.size() < proto_size + 1 || bytes_[bytes_.size() - proto_size - 1] != static_cast<char>(proto_size)) {
         return false;
     }
-    if (proto(0) != proto_magic || proto(1) != proto_version) {
+    if (proto(0) != proto_magic || proto(1) != proto_version || !is_known_type(type())) {
         return false;
     }
     std::size_t at = 0;
@@ -128,12 +139,14 @@ bool Packet::scan() {
             if (frame->size == 0) {
                 break;
             }
-            ++route_count_;
+            if (++route_count_ > routes_max || has_nul(bytes_, *frame)) {
+                return false;
+            }
         }
     }
     if (has(FLUX_MSGFLAG_TOPIC)) {
         const auto frame = read_frame(bytes_, at);
-        if (!frame) {
+        if (!frame || has_nul(bytes_, *frame)) {
             return false;
         }
         topic_ = frame->at;

@@ -37,8 +37,11 @@ struct Header {
 
 class Packet {
   public:
+    /// More than the hops of any tree of instances. Each route costs its receiver more memory than its byte on the way.
+    static constexpr std::size_t routes_max = 255;
     /// Checks the frames of an encoded message and notes where its parts are.
-    /// \return nothing if the bytes are not one whole RFC 3 message. O(routes).
+    /// \return nothing if the bytes are not one whole RFC 3 message that decode() takes, or have too many routes.
+    /// O(routes).
     static std::optional<Packet> parse(std::string bytes);
 
     /// Encodes a new message. The TOPIC, PAYLOAD and ROUTE flags follow from the arguments; requests and responses get

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "broker/api/message.hpp"
 #include "broker/core/local_client.hpp"
 #include "broker/core/log_ring.hpp"
 #include "libfairshare/base/check.hpp"
@@ -21,6 +22,7 @@ namespace {
 constexpr Cred guest{20, 2};
 
 void try_packet(Packet packet) {
+    WEIR_CHECK(decode(packet.bytes()).has_value());  // a module ends at a message that it cannot read
     const std::string topic(packet.topic());
     const auto routes = packet.route_count();
     packet.set_cred(guest);

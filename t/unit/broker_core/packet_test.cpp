@@ -95,3 +95,21 @@ TEST_CASE("packet: what is no whole message is refused") {
     bad_magic[good.size() - 20] = 0;
     CHECK_FALSE(Packet::parse(bad_magic));
 }
+
+TEST_CASE("packet: what a module's codec would refuse is refused by the router") {
+    CHECK_FALSE(Packet::parse(request(std::string_view("a\0b", 3)).bytes()));
+    CHECK_FALSE(Packet::parse(Packet::make({16, 0, {}, 0, 0}, "a.b", {}).bytes()));
+    Packet routed = request("a.b", "");
+    routed.push_route(std::string("a\0b", 3));
+    CHECK_FALSE(Packet::parse(routed.bytes()));
+}
+
+TEST_CASE("packet: a message has as many routes as a tree has hops") {
+    Packet packet = request("a.b", "");
+    while (packet.route_count() < Packet::routes_max) {
+        packet.push_route("x");
+    }
+    CHECK(Packet::parse(packet.bytes()));
+    packet.push_route("x");
+    CHECK_FALSE(Packet::parse(packet.bytes()));
+}
