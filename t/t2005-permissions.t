@@ -44,7 +44,7 @@ cat >memos.py <<-\EOF
 EOF
 test_expect_success 'a guest fills no eventlog beyond 256 KiB, and may always end his job' '
 	long=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $long priority &&
-	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog has reached its limit" out &&
+	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog and annotations have reached" out &&
 	job wait $long clean
 '
 test_expect_success 'a guest may not touch the jobs of others' '
@@ -87,6 +87,79 @@ test_expect_success 'what belongs to the owner is refused' '
 	do
 		test_must_fail guest rpc $topic "{}" 2>err && grep "^1: " err || return 1
 	done
+'
+test_expect_success 'a guest does not make his job give up resources that its scheduler still counts' '
+	test_must_fail guest rpc job-manager.raise "{\"id\":$mine,\"severity\":0,\"type\":\"scheduler-restart\"}" 2>err &&
+	grep "^1: only the instance owner" err &&
+	test_must_fail guest rpc job-manager.raiseall \
+		"{\"dry_run\":false,\"userid\":5001,\"states\":62,\"severity\":0,\"type\":\"scheduler-restart\"}" 2>err &&
+	grep "^1: only the instance owner" err
+'
+cat >volatile.py <<-\EOF
+	import os, sys
+	sys.path.insert(0, sys.argv[1])
+	import jobctl
+	guest, owner = jobctl.Client(os.environ["FLUX_URI"], 5001), jobctl.Client(os.environ["FLUX_URI"])
+	taken = 0
+	try:
+	    while taken < 1000:
+	        memo = {f"key{taken}": "x" * 10000}
+	        guest.rpc("job-manager.memo", {"id": int(sys.argv[2]), "volatile": True, "memo": memo})
+	        taken += 1
+	except jobctl.RpcError as full:
+	    print(full)
+	assert 20 <= taken <= 26, taken
+	owner.rpc("job-manager.memo", {"id": int(sys.argv[2]), "volatile": True, "memo": {"site": "seen"}})
+EOF
+test_expect_success 'nor does he keep more than 256 KiB of volatile memos' '
+	id=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $id priority &&
+	python3 volatile.py "$(dirname "$JOBCTL")" $id >out && grep "eventlog and annotations have reached their limit" out
+'
+cat >repeat.py <<-\EOF
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import wire
+	guest = wire.Client(userid=5001, rolemask=2)
+	mine = {"id": int(sys.argv[2])}
+	for topic, where, name, more in (("job-info.lookup", "keys", "eventlog", {**mine, "flags": 0}),
+	                                 ("job-manager.getattr", "attrs", "jobspec", mine),
+	                                 ("job-list.list-id", "attrs", "all", mine),
+	                                 ("job-list.list", "attrs", "all", {"max_entries": 0, "constraint": {}})):
+	    once = guest.rpc(topic, {**more, where: [name]})
+	    assert len(guest.rpc(topic, {**more, where: [name] * 1000})) == len(once), topic
+EOF
+test_expect_success 'what a guest repeats in a question is answered once' '
+	python3 repeat.py "$(dirname "$JOBCTL")" $mine
+'
+cat >compare.py <<-\EOF
+	import os, sys
+	sys.path.insert(0, sys.argv[1])
+	import jobctl
+	guest, owner = jobctl.Client(os.environ["FLUX_URI"], 5001), jobctl.Client(os.environ["FLUX_URI"])
+	asked = {"max_entries": 0, "attrs": [], "constraint": {"or": [{"userid": [1]}] * 400000}}
+	try:
+	    guest.rpc("job-list.list", asked)
+	    raise SystemExit("the guest was answered")
+	except jobctl.RpcError as refused:
+	    assert "more than 1000000 comparisons" in str(refused), refused
+	owner.rpc("job-list.list", asked)
+	asked["constraint"]["or"] = asked["constraint"]["or"][:1000]
+	guest.rpc("job-list.list", asked)
+EOF
+test_expect_success 'a question of a guest that compares too much is refused, the owner is answered' '
+	python3 compare.py "$(dirname "$JOBCTL")"
+'
+cat >errors.py <<-\EOF
+	import os, sys
+	sys.path.insert(0, sys.argv[1])
+	import jobctl
+	for client in jobctl.Client(os.environ["FLUX_URI"], 5001), jobctl.Client(os.environ["FLUX_URI"]):
+	    client.send("job-manager.raise", {}, noresponse=True)
+	    client.rpc("job-manager.getinfo", {})
+EOF
+test_expect_success 'a guest fills no log with errors of requests that want no response' '
+	python3 errors.py "$(dirname "$JOBCTL")" && job stream log.dmesg "{\"follow\":false}" >log &&
+	test $(grep -c "job-manager.raise without response failed" log) = 1
 '
 test_expect_success 'a guest cancels his own job' '
 	guest rpc job-manager.raise "{\"id\":$mine,\"severity\":0,\"type\":\"cancel\"}" &&

@@ -96,7 +96,9 @@ void try_request(char kind, const Json& value) {
     job.jobspec = *Json::parse(R"({"attributes":{"system":{"duration":1}},"resources":[],"tasks":[]})");
     job.jobspec_text = redact(job.jobspec, pool);
     if (kind == 'a') {
-        (void)job_text(job, value.get());
+        if (const auto shown = JobAttributes::of(value.get())) {
+            (void)job_text(job, *shown);
+        }
     } else if (auto updated = updated_jobspec(job, value.get())) {
         replace_jobspec(job, std::move(*updated));
     }
@@ -109,8 +111,11 @@ void try_json(char kind, const Json& value) {
         (void)jobspec_names(value.dump());
     } else if (kind == 'c') {
         Job job;
-        if (auto filter = compile_constraint(value.get())) {
-            WEIR_CHECK(!(*filter)(job) || (states_of_constraint(value.get()) & bit(job.state)) != 0);
+        Comparisons comparisons(Comparisons::guest_max);
+        if (auto filter = compile_constraint(value.get(), &comparisons)) {
+            const bool is_match = (*filter)(job);
+            WEIR_CHECK(!is_match || comparisons.is_exhausted() ||
+                       (states_of_constraint(value.get()) & bit(job.state)) != 0);
         }
     } else if (kind == 'q') {
         Queues queues;

@@ -18,7 +18,26 @@ bool matches(const Job& job, const std::string& constraint) {
     return (*filter)(job);
 }
 
+std::string shown(const Job& job, const std::string& names) {
+    const auto attributes = JobAttributes::of(json(names).get());
+    REQUIRE(attributes);
+    return job_text(job, *attributes);
+}
+
 }  // namespace
+
+TEST_CASE("constraint: a query ends when it has made too many comparisons") {
+    Life life(9);
+    life.to_inactive(256);
+    const Json asked = json(R"({"or":[{"name":["x"]},{"not":[{"userid":[1,2,3]}]}]})");  // 2 + 4 comparisons
+    Comparisons enough(6);
+    CHECK((*compile_constraint(asked.get(), &enough))(life.job));
+    CHECK_FALSE(enough.is_exhausted());
+    Comparisons too_few(5);
+    (void)(*compile_constraint(asked.get(), &too_few))(life.job);
+    CHECK(too_few.is_exhausted());
+    CHECK_FALSE(too_few.spend(0));
+}
 
 TEST_CASE("constraint: operators") {
     Life life(9);
@@ -61,10 +80,15 @@ TEST_CASE("constraint: the state mask never excludes a match") {
 TEST_CASE("attributes: unset ones are left out, unknown ones refused") {
     Life life(5);
     life.to_sched();
-    CHECK(*job_text(life.job, json(R"(["userid","priority","t_run","result","queue"])").get()) ==
+    CHECK(shown(life.job, R"(["userid","priority","t_run","result","queue"])") ==
           R"({"id":5,"userid":7,"priority":100})");
-    CHECK(job_text(life.job, json(R"(["colour"])").get()).error().message == "colour is not a valid attribute");
-    auto all = job_text(life.job, json(R"(["all"])").get());
-    REQUIRE(all);
-    CHECK(Json::parse(*all));
+    CHECK(JobAttributes::of(json(R"(["colour"])").get()).error().message == "colour is not a valid attribute");
+    CHECK(Json::parse(shown(life.job, R"(["all"])")));
+}
+
+TEST_CASE("attributes: each is shown once, however often it is named") {
+    Life life(5);
+    life.to_sched();
+    CHECK(shown(life.job, R"(["urgency","userid","urgency","userid"])") == R"({"id":5,"urgency":16,"userid":7})");
+    CHECK(shown(life.job, R"(["all","all","userid"])") == shown(life.job, R"(["all"])"));
 }

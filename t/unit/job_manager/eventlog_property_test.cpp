@@ -73,8 +73,8 @@ TEST_CASE("eventlog: its fold is the live job") {
         RC_ASSERT(read.has_value());
         RC_ASSERT(read->jobs.size() == 1u);
         const Job& job = *read->jobs[0];
-        const Json all = json(R"(["all"])");
-        RC_ASSERT(*job_text(job, all.get()) == *job_text(life.job, all.get()));
+        const JobAttributes all = *JobAttributes::of(json(R"(["all"])").get());
+        RC_ASSERT(job_text(job, all) == job_text(life.job, all));
         RC_ASSERT(job.eventlog == life.job.eventlog);
         RC_ASSERT(job.states_mask == life.job.states_mask);
         RC_ASSERT(job.has_resources == life.job.has_resources);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
@@ -156,6 +157,7 @@ Answer Admin::getattr(const Request& request) {
         return not_permitted("guests can only access their own jobs");
     }
     ObjectText out;
+    std::set<std::string_view> seen;  // an attribute is answered once, however often the request names it
     for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
         const char* name = json_string_value(json_array_get(attrs, i));
         if (!name) {
@@ -167,6 +169,9 @@ Answer Admin::getattr(const Request& request) {
         }
         if (key == "R" && job->r->text.empty()) {
             return Error{std::errc::no_such_file_or_directory, "R is NULL"};
+        }
+        if (!seen.insert(key).second) {
+            continue;
         }
         out.splice(key, key == "jobspec" ? job->jobspec_text.redacted
                         : key == "R"     ? job->r->text

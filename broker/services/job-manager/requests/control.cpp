@@ -41,6 +41,9 @@ Result<Engine::Exception> exception_of(const Request& request) {
     if (type->empty() || is_bad) {
         return protocol_error("invalid exception type");
     }
+    if (*type == exception_unclaimed && !request.is_owner()) {
+        return not_permitted("only the instance owner says that a scheduler does not claim a job's resources");
+    }
     Engine::Exception exception;
     exception.type = *type;
     exception.severity = static_cast<int>(*severity);
@@ -99,11 +102,12 @@ Result<Job*> Control::target(const Request& request, std::errc code, const char*
 }
 
 Status Control::check_room(const Request& request, const Job& job) {
-    if (request.is_owner() || job.eventlog.size() + size_of(request) <= guest_eventlog_max) {
+    const std::size_t annotations = job.annotations ? json_dumpb(job.annotations.get(), nullptr, 0, 0) : 0;
+    if (request.is_owner() || job.eventlog.size() + annotations + size_of(request) <= guest_eventlog_max) {
         return Done{};
     }
     return Error{std::errc::no_space_on_device,
-                 "the job's eventlog has reached its limit for entries of guests, 256 KiB"};
+                 "the job's eventlog and annotations have reached their limit for entries of guests, 256 KiB"};
 }
 
 std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
@@ -253,7 +257,7 @@ Answer Control::urgency(const Request& request) {
     return Reply::of(ObjectText().set("old_urgency", before).text());
 }
 
-// Guest: notes on his own jobs until they are over; what is kept ends with the eventlog's 256 KiB. Private: another's
+// Guest: notes on his own jobs until they are over; eventlog and annotations end at 256 KiB for him. Private: another's
 // job is unknown.
 Answer Control::memo(const Request& request) {
     json_t* memo = json_object_get(request.body(), "memo");

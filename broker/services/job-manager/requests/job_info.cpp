@@ -5,6 +5,7 @@
 #include "libfairshare/base/json/text_writer.hpp"
 
 #include <cerrno>
+#include <set>
 
 namespace weir::broker::jobs {
 namespace {
@@ -95,10 +96,14 @@ Answer JobInfo::lookup(const Request& request) {
     }
     ObjectText out;
     out.set("id", (*job)->id);
+    std::set<std::string_view> seen;  // a key is answered once, however often the request names it
     for (std::size_t i = 0; i < json_array_size(keys); ++i) {
         const char* key = json_string_value(json_array_get(keys, i));
         if (!key) {
             return protocol_error("keys must be an array of strings");
+        }
+        if (!seen.insert(key).second) {
+            continue;
         }
         const auto found = value_of(**job, key, (*flags & lookup_current) != 0);
         if (!found) {

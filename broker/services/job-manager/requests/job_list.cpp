@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 
-#include "broker/services/job-manager/tables/job_attrs.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
@@ -84,31 +83,39 @@ Answer JobList::list(const Request& request) {
     if (!json_is_array(attrs)) {
         return protocol_error("invalid payload: attrs must be an array");
     }
+    const auto shown = JobAttributes::of(attrs);
+    if (!shown) {
+        return shown.error();
+    }
     const Json constraint = constraint_of(body);
-    auto filter = compile_constraint(constraint.get());
+    Comparisons comparisons(request.is_owner() ? UINT64_MAX : Comparisons::guest_max);
+    auto filter = compile_constraint(constraint.get(), &comparisons);
     if (!filter) {
         return protocol_error("invalid payload: constraint object invalid: " + filter.error().message);
     }
     const ListQuery query{
         engine_.is_restricted(request.msg) ? own_jobs(request.userid, std::move(*filter)) : std::move(*filter),
         states_of_constraint(constraint.get()), std::llround(since * 1e6), static_cast<std::size_t>(*entries_max)};
+    const std::vector<const Job*> listed = list_jobs(engine_.jobs(), query);
+    if (comparisons.is_exhausted()) {
+        return Error{std::errc::invalid_argument, "the constraint made more than " +
+                                                      std::to_string(Comparisons::guest_max) +
+                                                      " comparisons: limit it by states or since, or make it shorter"};
+    }
     const bool is_streaming = flux_msg_is_streaming(request.msg);
     ArrayText all;
     bool is_first = true;
-    for (const Job* job : list_jobs(engine_.jobs(), query)) {
-        auto text = job_text(*job, attrs);
-        if (!text) {
-            return text.error();
-        }
+    for (const Job* job : listed) {
+        const std::string text = job_text(*job, *shown);
         if (is_streaming) {
             ObjectText out;
-            out.splice("jobs", ArrayText().splice(*text).text());
+            out.splice("jobs", ArrayText().splice(text).text());
             if (is_first) {
                 out.set("version", 1);
             }
             outbox().answer_query(request.msg, out.text());
         } else {
-            all.splice(*text);
+            all.splice(text);
         }
         is_first = false;
     }
@@ -122,7 +129,7 @@ Answer JobList::list(const Request& request) {
 // Guest: the same of one job; may wait for a state, as an open request of his quota. Private: another's job is unknown.
 Answer JobList::list_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
-    json_t* attrs = json_object_get(request.body(), "attrs");
+    const json_t* attrs = json_object_get(request.body(), "attrs");
     const int states = static_cast<int>(read_integer(request.body(), "state").value_or(0));
     if (!id || !json_is_array(attrs)) {
         return protocol_error("invalid payload: id must be an integer and attrs an array");
@@ -130,30 +137,28 @@ Answer JobList::list_id(const Request& request) {
     if (states & ~126) {
         return protocol_error("invalid payload: invalid state specified");
     }
+    auto shown = JobAttributes::of(attrs);
+    if (!shown) {
+        return shown.error();
+    }
     const Job* job = engine_.jobs().find(static_cast<JobId>(*id));
     if (!job || engine_.is_hidden(*job, request.msg)) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
     if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
         if (!flux_msg_is_noresponse(request.msg)) {  // else it would wait for ever: no disconnect would end it
-            waiters_[job->id].push_back({MessageRef(request.msg), states, Json::ref(attrs)});
+            waiters_[job->id].push_back({MessageRef(request.msg), states, std::move(*shown)});
         }
         return Reply::later();
     }
-    auto text = job_text(*job, attrs);
-    if (!text) {
-        return text.error();
-    }
-    return Reply::of(ObjectText().splice("job", *text).text());
+    return Reply::of(ObjectText().splice("job", job_text(*job, *shown)).text());
 }
 
 void JobList::answer(const Waiter& waiter, const Job& job) {
     if (engine_.is_hidden(job, waiter.request.get())) {  // the instance has become private
         outbox().respond_error(waiter.request.get(), ENOENT, "unknown job id");
-    } else if (auto text = job_text(job, waiter.attrs.get())) {
-        outbox().respond(waiter.request.get(), ObjectText().splice("job", *text).text());
     } else {
-        outbox().respond_error(waiter.request.get(), EINVAL, text.error().message);
+        outbox().respond(waiter.request.get(), ObjectText().splice("job", job_text(job, waiter.shown)).text());
     }
 }
 

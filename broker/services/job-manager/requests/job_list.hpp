@@ -7,6 +7,7 @@
 #include <map>
 
 #include "broker/services/job-manager/engine/engine.hpp"
+#include "broker/services/job-manager/tables/job_attrs.hpp"
 
 namespace weir::broker::jobs {
 
@@ -32,7 +33,7 @@ class JobList : public Component {
     struct Waiter {
         MessageRef request;
         int states;
-        Json attrs;
+        JobAttributes shown;
     };
     void answer(const Waiter& waiter, const Job& job);
     std::map<JobId, std::list<Waiter>> waiters_;  ///< by the job whose state they wait for

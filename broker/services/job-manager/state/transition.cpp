@@ -132,8 +132,8 @@ Status on_exception(Job& job, const Event& event) {
                          std::string(read_string(event.context.get(), "note").value_or(""))};
     }
     if (*severity == 0) {
-        if (*type == "scheduler-restart") {
-            job.has_resources = false;  // the allocation could not be claimed again
+        if (*type == exception_unclaimed) {
+            job.has_resources = false;
         }
         end_with(job, event);
     }

@@ -12,6 +12,10 @@ namespace weir::broker::jobs {
 /// of the journal, not of the job's eventlog.
 inline constexpr const char* launch_mark = "launch";
 
+/// The type of a fatal exception after which the job holds no resources: a scheduler that was loaded again could not
+/// claim them (flux-core, libschedutil).
+inline constexpr std::string_view exception_unclaimed = "scheduler-restart";
+
 /// Applies one event. The event must be newer than the job's last one (the caller stamps it).
 /// Error: an event or context that RFC 21 forbids here; the job is then unchanged. Events whose name is unknown are
 /// kept in the eventlog and change nothing (RFC 21 leaves names open). O(size of the context).

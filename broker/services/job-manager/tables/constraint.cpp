@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_set>
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 #include "libfairshare/base/hostlist.hpp"
@@ -104,19 +105,18 @@ Result<JobFilter> by_hosts(const json_t* values) {
     if (!texts) {
         return texts.error();
     }
-    std::vector<std::string> wanted;
+    std::unordered_set<std::string> wanted;
     for (const std::string& text : *texts) {
         auto hosts = hostlist_decode(text);
         if (!hosts) {
             return bad_constraint("host value not in valid Hostlist format");
         }
-        wanted.insert(wanted.end(), hosts->begin(), hosts->end());
+        wanted.insert(hosts->begin(), hosts->end());
     }
     return JobFilter([wanted](const Job& job) {
         auto hosts = hostlist_decode(job.r->facts.nodelist);
-        return hosts && std::any_of(hosts->begin(), hosts->end(), [&](const std::string& host) {
-                   return std::find(wanted.begin(), wanted.end(), host) != wanted.end();
-               });
+        return hosts && std::any_of(hosts->begin(), hosts->end(),
+                                    [&](const std::string& host) { return wanted.count(host) != 0; });
     });
 }
 
@@ -173,30 +173,27 @@ Result<JobFilter> by_time(const std::string& op, const json_t* values) {
     });
 }
 
-Result<JobFilter> combine(const std::string& op, const json_t* values) {
+Result<JobFilter> combine(const std::string& op, const json_t* values, Comparisons* comparisons) {
     std::vector<JobFilter> parts;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
-        auto part = compile_constraint(json_array_get(values, i));
+        auto part = compile_constraint(json_array_get(values, i), comparisons);
         if (!part) {
             return part.error();
         }
         parts.push_back(std::move(*part));
     }
     if (op == "or") {
-        return JobFilter([parts](const Job& job) {
+        return JobFilter([parts = std::move(parts)](const Job& job) {
             return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const auto& p) { return p(job); });
         });
     }
     const bool expected = op == "and";
-    return JobFilter([parts, expected](const Job& job) {
+    return JobFilter([parts = std::move(parts), expected](const Job& job) {
         return std::all_of(parts.begin(), parts.end(), [&](const auto& p) { return p(job); }) == expected;
     });
 }
 
-Result<JobFilter> compile_operator(const std::string& op, const json_t* values) {
-    if (!json_is_array(values)) {
-        return bad_constraint("operator " + op + " values not an array");
-    }
+Result<JobFilter> compile_comparison(const std::string& op, const json_t* values) {
     if (op == "userid") {
         return by_userid(values);
     }
@@ -231,15 +228,35 @@ Result<JobFilter> compile_operator(const std::string& op, const json_t* values) 
             }
         }
     }
-    if (op == "and" || op == "or" || op == "not") {
-        return combine(op, values);
-    }
     return bad_constraint("unknown constraint operator: " + op);
+}
+
+/// A comparison with each value, and the reading of the jobspec where that is done.
+JobFilter counted(JobFilter comparison, bool reads_jobspec, std::size_t values, Comparisons& comparisons) {
+    constexpr std::size_t bytes_of_one = 1024;
+    return [=, &comparisons, comparison = std::move(comparison)](const Job& job) {
+        const std::size_t reading = reads_jobspec ? job.jobspec_text.redacted.size() / bytes_of_one : 0;
+        return comparisons.spend(1 + values + reading) && comparison(job);
+    };
+}
+
+Result<JobFilter> compile_operator(const std::string& op, const json_t* values, Comparisons* comparisons) {
+    if (!json_is_array(values)) {
+        return bad_constraint("operator " + op + " values not an array");
+    }
+    if (op == "and" || op == "or" || op == "not") {
+        return combine(op, values, comparisons);
+    }
+    auto comparison = compile_comparison(op, values);
+    if (!comparison || comparisons == nullptr) {
+        return comparison;
+    }
+    return counted(std::move(*comparison), op == "name", json_array_size(values), *comparisons);
 }
 
 }  // namespace
 
-Result<JobFilter> compile_constraint(const json_t* constraint) {
+Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comparisons) {
     if (!constraint || (json_is_object(constraint) && json_object_size(constraint) == 0)) {
         return JobFilter([](const Job&) { return true; });
     }
@@ -250,7 +267,7 @@ Result<JobFilter> compile_constraint(const json_t* constraint) {
         return bad_constraint("constraint must only contain 1 element");
     }
     void* first = json_object_iter(const_cast<json_t*>(constraint));
-    return compile_operator(json_object_iter_key(first), json_object_iter_value(first));
+    return compile_operator(json_object_iter_key(first), json_object_iter_value(first), comparisons);
 }
 
 int states_of_constraint(const json_t* constraint) {

@@ -4,6 +4,7 @@
 #include "broker/services/job-manager/tables/job_attrs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
 
@@ -150,16 +151,16 @@ const Attribute attributes[] = {
      }},
 };
 
-const Attribute* attribute_of(std::string_view name) {
+std::optional<std::size_t> index_of(std::string_view name) {
     static const auto table = [] {
-        std::unordered_map<std::string_view, const Attribute*> made;
-        for (const Attribute& attribute : attributes) {
-            made.emplace(attribute.name, &attribute);
+        std::unordered_map<std::string_view, std::size_t> made;
+        for (std::size_t i = 0; i < std::size(attributes); ++i) {
+            made.emplace(attributes[i].name, i);
         }
         return made;
     }();
     const auto at = table.find(name);
-    return at == table.end() ? nullptr : at->second;
+    return at == table.end() ? std::nullopt : std::optional(at->second);
 }
 
 /// Writes attributes of one job; reads its jobspec once, if any of them asks for it.
@@ -218,22 +219,36 @@ const std::vector<std::string>& job_attribute_names() {
     return names;
 }
 
-Result<std::string> job_text(const Job& job, const json_t* attrs) {
-    JobWriter writer(job);
-    for (std::size_t i = 0; i < json_array_size(attrs); ++i) {
-        const char* name = json_string_value(json_array_get(attrs, i));
+Result<JobAttributes> JobAttributes::of(const json_t* names) {
+    JobAttributes shown;
+    for (std::size_t i = 0; i < json_array_size(names); ++i) {
+        const char* name = json_string_value(json_array_get(names, i));
         if (!name) {
             return Error{std::errc::invalid_argument, "attr has no string value"};
         }
         if (std::string_view(name) == "all") {
-            for (const Attribute& attribute : attributes) {
-                writer.add(attribute);
+            for (std::size_t index = 0; index < std::size(attributes); ++index) {
+                shown.add(index);
             }
-        } else if (const Attribute* attribute = attribute_of(name)) {
-            writer.add(*attribute);
+        } else if (const auto index = index_of(name)) {
+            shown.add(*index);
         } else {
             return Error{std::errc::invalid_argument, std::string(name) + " is not a valid attribute"};
         }
+    }
+    return shown;
+}
+
+void JobAttributes::add(std::size_t index) {
+    if (std::find(indices_.begin(), indices_.end(), index) == indices_.end()) {
+        indices_.push_back(index);
+    }
+}
+
+std::string job_text(const Job& job, const JobAttributes& shown) {
+    JobWriter writer(job);
+    for (const std::size_t index : shown.indices_) {
+        writer.add(attributes[index]);
     }
     return writer.text();
 }

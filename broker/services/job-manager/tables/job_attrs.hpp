@@ -3,6 +3,7 @@
 // Must not know: requests, flux_t.
 // RFC 43; the set of attributes and when each is omitted follow flux-core's job-list.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,20 @@ namespace weir::broker::jobs {
 /// All attribute names, "all" not among them.
 const std::vector<std::string>& job_attribute_names();
 
-/// {"id":I, attributes...} as text. Unset attributes are left out. `attrs` is an array of names, "all" for every one.
-/// Error: a name that is no attribute.
-Result<std::string> job_text(const Job& job, const json_t* attrs);
+/// The attributes that an answer shows, each once, however often a request names it.
+class JobAttributes {
+  public:
+    /// \param names  an array of names, "all" for every one. Error: a name that is no attribute.
+    static Result<JobAttributes> of(const json_t* names);
+
+  private:
+    friend std::string job_text(const Job& job, const JobAttributes& shown);
+    void add(std::size_t index);
+    std::vector<std::size_t> indices_;  ///< in the order in which they were named
+};
+
+/// {"id":I, attributes...} as text. Unset attributes are left out.
+std::string job_text(const Job& job, const JobAttributes& shown);
 
 struct ListQuery {
     JobFilter filter;
