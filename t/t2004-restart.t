@@ -41,6 +41,33 @@ test_expect_success 'a real job that was running is lost, with that reason' '
 	job wait $real clean &&
 	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$"
 '
+test_expect_success 'what depends on a job that was lost ends, too, and so does what depends on that' '
+	lost=$(job submit -- tail -f /dev/null) && job wait $lost start &&
+	second=$(job submit -S "dependencies=[{\"scheme\":\"afterok\",\"value\":\"$lost\"}]") &&
+	third=$(job submit -S "dependencies=[{\"scheme\":\"afterok\",\"value\":\"$second\"}]") &&
+	after=$(job submit -S "dependencies=[{\"scheme\":\"afterany\",\"value\":\"$lost\"}]") &&
+	job wait $after dependency-add &&
+	restart_instance KILL &&
+	for id in $second $third $after; do job wait $id clean || return 1; done &&
+	job jobs exception_severity exception_note >notes &&
+	grep "^$second 0 \"dependency: afterok: job .* failed or was canceled\"$" notes &&
+	grep "^$third 0 \"dependency" notes &&
+	job events $after | grep "finish release free clean$"
+'
+test_expect_success 'a job whose executor was loaded again has failed, and its cores are free' '
+	real=$(job submit -- tail -f /dev/null) && job wait $real start &&
+	job rpc module.remove "{\"name\":\"job-exec\"}" &&
+	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
+	job wait $real clean &&
+	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$" &&
+	next=$(job submit) && job wait $next clean
+'
+test_expect_success 'a job that waits for cores starts when the executor is back' '
+	job rpc module.remove "{\"name\":\"job-exec\"}" &&
+	first=$(job submit) && second=$(job submit) && job wait $first alloc &&
+	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
+	job wait $first clean && job wait $second clean
+'
 # The launcher says "started" when all tasks are: the first kills the broker long before the last is.
 test_expect_success 'a job that was handed to the executor is not run again, though no start is on record' '
 	cat >first.sh <<-EOF &&

@@ -141,8 +141,9 @@ class JobExec {
             return;
         }
         const auto id = static_cast<flux_jobid_t>(*number);
-        if (jobs_.count(id) != 0) {
-            respond(h_, msg, Error{std::errc::file_exists, "job " + encode_id(id, "f58") + " is running already"});
+        if (const auto known = jobs_.find(id); known != jobs_.end()) {  // the job-manager was loaded again
+            known->second.request = HeldMessage(msg);
+            send(known->second, id, "reattached", Json::object());
             return;
         }
         Job& job = jobs_[id];

@@ -279,10 +279,7 @@ void Engine::resume_slice() {
 void Engine::resume(Job& job) {
     switch (job.state) {
         case State::depend:
-            if (auto checked = jobtap_->recheck_dependencies(job); !checked) {
-                (void)raise(job,
-                            {"dependency", 4, checked.error().message + " (job may be stuck in DEPEND state)", owner_});
-            }
+            jobtap_->recheck_dependencies(job);
             act(job);
             break;
         case State::priority:

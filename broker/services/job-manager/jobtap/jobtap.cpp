@@ -223,26 +223,50 @@ Status Jobtap::check_dependencies(Job& job) {
     const Json jobspec = jobspec_tree(job);
     const json_t* list = read_path(jobspec.get(), "attributes.system.dependencies");
     for (std::size_t i = 0; i < json_array_size(list); ++i) {
-        json_t* entry = json_array_get(list, i);
-        const std::string scheme(read_string(entry, "scheme").value_or(""));
-        const std::string topic = "job.dependency." + scheme;
-        const bool is_builtin = Dependencies::is_scheme(scheme);
-        if (is_builtin) {
-            if (auto done = engine_.dependencies().add(job, entry); !done) {
-                return done;
-            }
-        }
-        if (!is_builtin && !anyone_handles(topic.c_str())) {
-            return Error{std::errc::invalid_argument, "dependency scheme \"" + scheme + "\" not supported"};
-        }
-        const Extra dependency = [entry](Json& in) { in.set("dependency", Json::ref(entry)); };
-        const JobArgs::Lease args = lease(job, &dependency);
-        if (call_stack(job, topic.c_str(), args.get()) < 0) {
-            return Error{std::errc::invalid_argument,
-                         error_of(args.get(), "rejected by job-manager dependency plugin")};
+        if (auto done = check_dependency(job, json_array_get(list, i)); !done) {
+            return done;
         }
     }
     return Done{};
+}
+
+Status Jobtap::check_dependency(Job& job, json_t* entry) {
+    const std::string scheme(read_string(entry, "scheme").value_or(""));
+    const std::string topic = "job.dependency." + scheme;
+    const bool is_builtin = Dependencies::is_scheme(scheme);
+    if (is_builtin) {
+        if (auto done = engine_.dependencies().add(job, entry); !done) {
+            return done;
+        }
+    }
+    if (!is_builtin && !anyone_handles(topic.c_str())) {
+        return Error{std::errc::invalid_argument, "dependency scheme \"" + scheme + "\" not supported"};
+    }
+    const Extra dependency = [entry](Json& in) { in.set("dependency", Json::ref(entry)); };
+    const JobArgs::Lease args = lease(job, &dependency);
+    if (call_stack(job, topic.c_str(), args.get()) < 0) {
+        return Error{std::errc::invalid_argument, error_of(args.get(), "rejected by job-manager dependency plugin")};
+    }
+    return Done{};
+}
+
+void Jobtap::recheck_dependencies(Job& job) {
+    const Json jobspec = jobspec_tree(job);
+    const json_t* list = read_path(jobspec.get(), "attributes.system.dependencies");
+    for (std::size_t i = 0; i < json_array_size(list); ++i) {
+        json_t* entry = json_array_get(list, i);
+        const Status checked = check_dependency(job, entry);
+        if (checked || job.state != State::depend) {
+            continue;
+        }
+        // Nothing that can still happen fulfils a scheme of ours: the job that it names has ended otherwise.
+        const bool is_hopeless = Dependencies::is_scheme(read_string(entry, "scheme").value_or(""));
+        const std::string what = checked.error().message;
+        (void)engine_.raise(job, is_hopeless
+                                     ? Engine::Exception{"dependency", 0, what, engine_.owner()}
+                                     : Engine::Exception{"dependency", 4, what + " (job may be stuck in DEPEND state)",
+                                                         engine_.owner()});
+    }
 }
 
 Status Jobtap::check_update(Job& job, const std::string& key, json_t* value) {

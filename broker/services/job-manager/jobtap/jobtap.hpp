@@ -83,7 +83,9 @@ class Jobtap : public Component {
     /// After a restart: calls job.state.<current> again without an event.
     void replay_state(Job& job);
     /// After a restart: job.dependency.* again, for plugins with state of their own.
-    Status recheck_dependencies(Job& job) { return check_dependencies(job); }
+    /// After a restart: each dependency is registered again. One that can never be fulfilled ends the job; one that a
+    /// plugin refuses leaves it in DEPEND, with an exception that says so.
+    void recheck_dependencies(Job& job);
 
     Status load(const std::string& path, const json_t* conf, bool is_at_start);
     /// By name, glob or "all" (which spares builtins). Error: none matched.
@@ -118,6 +120,7 @@ class Jobtap : public Component {
     void call(Job& job, const char* topic, const Extra& extra = {});
     Status call_early(Job& job, const char* topic, const Extra& extra = {});
     Status check_dependencies(Job& job);
+    Status check_dependency(Job& job, json_t* entry);
     void apply_out(Job& job, const char* topic, flux_plugin_arg_t* args);
     Status conf_update_one(const Plugin& plugin, const json_t* config);
     Result<std::unique_ptr<Plugin>> create(const std::string& path, const json_t* conf);

@@ -70,11 +70,14 @@ Answer Exec::hello(const Request& request) {
                          "jobs are running under " + service_ + "; it cannot be replaced now"};
         }
     }
+    const char* sender = flux_msg_route_first(request.msg);
+    if (const std::string former = std::exchange(hello_sender_, sender ? sender : "");
+        !former.empty() && former != hello_sender_) {
+        go_offline("another " + std::string(*service));  // what the former one was asked is not answered any more
+    }
     service_ = *service;
     topic_ = service_ + ".start";
     is_online_ = true;
-    const char* sender = flux_msg_route_first(request.msg);
-    hello_sender_ = sender ? sender : "";
     // The answer goes out before the first start request.
     if (flux_msg_is_streaming(request.msg)) {
         outbox().respond(request.msg, "{}");
