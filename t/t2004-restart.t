@@ -54,6 +54,21 @@ test_expect_success 'what depends on a job that was lost ends, too, and so does 
 	grep "^$third 0 \"dependency" notes &&
 	job events $after | grep "finish release free clean$"
 '
+test_expect_success 'a queue that an operator stopped or disabled is so after a restart' '
+	job rpc job-manager.queue-start "{\"start\":false,\"reason\":\"maintenance\"}" &&
+	waits=$(job submit) && job wait $waits priority &&
+	job rpc job-manager.queue-enable "{\"enable\":false,\"reason\":\"repairs\"}" &&
+	restart_instance KILL &&
+	job rpc job-manager.queue-status "{}" >status &&
+	jq -e ".start == false and .stop_reason == \"maintenance\" and .enable == false and .disable_reason == \"repairs\"" status &&
+	job rpc job-manager.alloc-query "{}" | jq -e ".queue_length == 0" &&
+	test_must_fail job submit 2>err && grep "submission is disabled: repairs" err &&
+	job rpc job-manager.queue-enable "{\"enable\":true}" &&
+	job rpc job-manager.queue-start "{\"start\":true}" && job wait $waits clean &&
+	job rpc job-manager.queue-start "{\"start\":false,\"reason\":\"for now\",\"nocheckpoint\":true}" &&
+	restart_instance TERM &&
+	job rpc job-manager.queue-status "{}" | jq -e ".start == true and .enable == true"
+'
 test_expect_success 'a job whose executor was loaded again has failed, and its cores are free' '
 	real=$(job submit -- tail -f /dev/null) && job wait $real start &&
 	job rpc module.remove "{\"name\":\"job-exec\"}" &&
@@ -172,6 +187,10 @@ test_expect_success 'a start writes behind what is there, not all of it anew' '
 	stat -c %i state/jobs.journal >after && test_cmp before after &&
 	head -n "$(wc -l <saved)" state/jobs.journal >kept && test_cmp saved kept &&
 	test "$(wc -l <state/jobs.journal)" -gt "$(wc -l <saved)"
+'
+test_expect_success 'a damaged file of closed queues stops the start, and the words say what to do' '
+	echo "{\"\":" >state/queues.json && test_must_fail launch_broker &&
+	grep "state/queues.json: .*; correct the file, or remove it" broker.out && rm state/queues.json
 '
 test_expect_success 'a second instance on the same statedir is refused' '
 	cp saved state/jobs.journal && launch_broker &&

@@ -31,6 +31,28 @@ TEST_CASE("queues: an unknown queue is refused with the nearest name") {
     CHECK(refused.error().message == "'debgu' is not a valid queue; did you mean 'debug'?");
 }
 
+TEST_CASE("queues: after a restart they are closed as they were, but for a stop of this life only") {
+    Queues before = two_queues();
+    REQUIRE(before.enable("debug", false, "repairs"));
+    REQUIRE(before.start("", false, "maintenance"));
+    REQUIRE(before.start("debug", true, ""));
+    REQUIRE(before.start("batch", true, "", false));
+    CHECK(before.closed().dump() == R"({"batch":{"stopped":"maintenance"},"debug":{"disabled":"repairs"}})");
+
+    Queues after = two_queues();
+    after.close(before.closed().get());
+    CHECK_FALSE(after.is_started("batch"));
+    CHECK(after.is_started("debug"));
+    CHECK_FALSE((*after.find("debug"))->is_enabled);
+    CHECK((*after.find("batch"))->stop_reason == "maintenance");
+    CHECK(after.closed().dump() == before.closed().dump());
+
+    Queues fewer;
+    REQUIRE(fewer.configure(json("{}").get()));
+    fewer.close(before.closed().get());
+    CHECK(fewer.is_started(""));
+}
+
 TEST_CASE("queues: a queue where none is configured is refused") {
     Queues queues;
     REQUIRE(queues.configure(json("{}").get()));

@@ -14,6 +14,7 @@
 
 #include "broker/services/job-manager/engine/rpc.hpp"
 #include "broker/services/job-manager/journal/job_store.hpp"
+#include "broker/services/job-manager/journal/queue_file.hpp"
 #include "broker/services/job-manager/tables/job_table.hpp"
 #include "broker/services/job-manager/tables/queues.hpp"
 
@@ -101,6 +102,9 @@ class Engine {
 
     JobTable& jobs() { return jobs_; }
     Queues& queues() { return queues_; }
+    /// Replaces the queues, once the state that a restart must know is on the disk. Error: the file and why it cannot
+    /// be written; nothing changes then.
+    Status set_queues(Queues changed);
     Outbox& outbox() { return outbox_; }
     EnvironmentPool& environments() { return environments_; }
     std::uint64_t& next_sequence() { return next_sequence_; }
@@ -141,6 +145,7 @@ class Engine {
     EnvironmentPool environments_;  // outlives the jobs
     JobTable jobs_;
     Queues queues_;
+    QueueFile queue_file_{""};
     Outbox outbox_;
     std::uint64_t next_sequence_ = 0;
     std::unique_ptr<JobStore> store_;

@@ -118,6 +118,14 @@ Status Engine::configure(Json config) {
     return Done{};
 }
 
+Status Engine::set_queues(Queues changed) {
+    if (auto kept = queue_file_.keep(changed.closed()); !kept) {
+        return kept;
+    }
+    queues_ = std::move(changed);
+    return Done{};
+}
+
 Status Engine::open_store(RestoredJobs& restored) {
     const char* statedir = flux_attr_get(h_, "statedir");
     if (!statedir) {
@@ -127,6 +135,12 @@ Status Engine::open_store(RestoredJobs& restored) {
     if (!store) {
         return store.error();
     }
+    queue_file_ = QueueFile(statedir);
+    const auto closed = queue_file_.read();
+    if (!closed) {
+        return closed.error();
+    }
+    queues_.close(closed->get());
     store_ = std::move(*store);
     store_->set_synced(admin_->syncs_journal());
     if (!restored.warning.empty()) {

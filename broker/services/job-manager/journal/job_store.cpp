@@ -13,6 +13,8 @@
 #include <memory>
 #include <string_view>
 
+#include "broker/services/job-manager/journal/files.hpp"
+
 namespace weir::broker::jobs {
 namespace {
 
@@ -20,24 +22,7 @@ constexpr std::uint64_t dead_bytes_min = 64u << 20;
 /// Space for some 1,500 events of running jobs while no new jobs can be accepted.
 constexpr std::uint64_t room_min = 256u << 10;
 
-Error io_error(const std::string& what, const std::string& path) {
-    const int errnum = errno;
-    return Error{static_cast<std::errc>(errnum), "job journal: " + what + " " + path + ": " + std::strerror(errnum)};
-}
-
-Status write_all(int fd, std::string_view bytes, const std::string& path) {
-    while (!bytes.empty()) {
-        const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return io_error("cannot write", path);
-        }
-        bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return Done{};
-}
+constexpr const char* owner = "job journal";
 
 /// A file's bytes. Not a std::string, which would be filled with zeros first.
 struct FileText {
@@ -49,14 +34,14 @@ struct FileText {
 Result<FileText> read_whole(int fd, const std::string& path) {
     struct stat info {};
     if (::fstat(fd, &info) < 0) {
-        return io_error("cannot read", path);
+        return io_error(owner, "cannot read", path);
     }
     const auto size = static_cast<std::size_t>(info.st_size);
     FileText text{std::make_unique_for_overwrite<char[]>(size)};
     while (text.size < size) {
         const ssize_t n = ::pread(fd, text.bytes.get() + text.size, size - text.size, static_cast<off_t>(text.size));
         if (n < 0) {
-            return io_error("cannot read", path);
+            return io_error(owner, "cannot read", path);
         }
         if (n == 0) {
             break;
@@ -92,7 +77,7 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
     const std::string path = directory + "/jobs.journal";
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return io_error("cannot open", path);
+        return io_error(owner, "cannot open", path);
     }
     std::unique_ptr<JobStore> store(new JobStore(path, fd, std::move(sync)));
     if (::flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -100,7 +85,7 @@ Result<std::unique_ptr<JobStore>> JobStore::open(const std::string& directory, E
                      "job journal: " + path + " is in use by another instance; give this one its own statedir"};
     }
     if (store->sync_fd() < 0) {
-        return io_error("cannot make an event for", path);
+        return io_error(owner, "cannot make an event for", path);
     }
     auto text = read_whole(fd, path);
     if (!text) {
@@ -144,7 +129,7 @@ JobStore::~JobStore() {
 Status JobStore::cut_to_whole_lines() {
     is_torn_ = ::ftruncate(fd_, static_cast<off_t>(bytes_)) < 0;
     reserved_ = 0;
-    return is_torn_ ? Status(io_error("cannot cut off a torn line of", path_)) : Status(Done{});
+    return is_torn_ ? Status(io_error(owner, "cannot cut off a torn line of", path_)) : Status(Done{});
 }
 
 Status JobStore::flush() {
@@ -157,7 +142,7 @@ Status JobStore::flush() {
             return done;
         }
     }
-    if (auto done = write_all(fd_, text, path_); !done) {
+    if (auto done = write_all(fd_, text, owner, path_); !done) {
         (void)cut_to_whole_lines();
         return done;
     }
@@ -186,17 +171,7 @@ Status JobStore::end_sync() {
     }
     is_doubtful_ = is_doubtful_ || errnum != 0;
     errno = errnum;
-    return errnum == 0 ? Status(Done{}) : Status(io_error("cannot sync", path_));
-}
-
-Status JobStore::sync_directory() const {
-    const int fd = ::open(path_.substr(0, path_.rfind('/')).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool is_synced = fd >= 0 && (::fsync(fd) == 0 || errno == EINVAL);
-    const Status done = is_synced ? Status(Done{}) : Status(io_error("cannot sync the folder of", path_));
-    if (fd >= 0) {
-        ::close(fd);
-    }
-    return done;
+    return errnum == 0 ? Status(Done{}) : Status(io_error(owner, "cannot sync", path_));
 }
 
 Status JobStore::reserve() {
@@ -210,7 +185,7 @@ Status JobStore::reserve() {
         rc = ::fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(bytes_), length);
     } while (rc < 0 && errno == EINTR);
     if (rc < 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
-        return io_error("there is no room left for", path_);
+        return io_error(owner, "there is no room left for", path_);
     }
     reserved_ = rc < 0 ? UINT64_MAX : bytes_ + static_cast<std::uint64_t>(length);
     return Done{};
@@ -229,31 +204,19 @@ Status JobStore::compact(const JobTable& table, std::uint64_t next_sequence) {
     for (const auto& [id, job] : table.active_jobs()) {
         fresh.add(*job);
     }
-    const std::string beside = path_ + ".new";
-    ::unlink(beside.c_str());
-    const int fd = ::open(beside.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return io_error("cannot open", beside);
-    }
-    auto done = write_all(fd, fresh.text(), beside);
-    if (done &&
-        (::fsync(fd) < 0 || ::flock(fd, LOCK_EX | LOCK_NB) < 0 || ::rename(beside.c_str(), path_.c_str()) < 0)) {
-        done = io_error("cannot replace", path_);
-    }
-    if (!done) {
-        ::close(fd);
-        ::unlink(beside.c_str());
-        return done;
+    const auto replaced = replace_file(path_, fresh.text(), owner);
+    if (!replaced) {
+        return replaced.error();
     }
     ::close(fd_);
-    fd_ = fd;
+    fd_ = *replaced;
     is_torn_ = false;
     reserved_ = compact_from_ = 0;
     bytes_ = compact_bytes_ = fresh.text().size();
     fresh.clear_text();
     fresh.set_synced(is_synced_);
     pending_ = std::move(fresh);
-    const Status named = sync_directory();
+    const Status named = sync_folder_of(path_, owner);
     is_doubtful_ = !named;
     synced_bytes_ = bytes_;
     return named;

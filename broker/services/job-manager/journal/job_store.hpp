@@ -60,7 +60,6 @@ class JobStore {
     JobStore(std::string path, int fd, Syncer::Sync sync) : path_(std::move(path)), fd_(fd), syncer_(std::move(sync)) {}
     static int sync_data(int fd);
     Status cut_to_whole_lines();
-    Status sync_directory() const;
 
     std::string path_;
     int fd_;

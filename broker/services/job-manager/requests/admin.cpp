@@ -239,7 +239,11 @@ Answer Admin::queue_enable(const Request& request) {
     if (name.empty() && engine_.queues().has_named() && !read_boolean(request.body(), "all").value_or(false)) {
         return invalid("Use --all to apply this command to all queues");
     }
-    if (auto done = engine_.queues().enable(name, *on, std::string(reason.value_or(""))); !done) {
+    Queues changed = engine_.queues();
+    if (auto done = changed.enable(name, *on, std::string(reason.value_or(""))); !done) {
+        return done.error();
+    }
+    if (auto done = engine_.set_queues(std::move(changed)); !done) {
         return done.error();
     }
     return Reply::empty();
@@ -255,7 +259,12 @@ Answer Admin::queue_start(const Request& request) {
         return invalid("Use --all to apply this command to all queues");
     }
     const std::string reason(read_string(request.body(), "reason").value_or(""));
-    if (auto done = engine_.queues().start(name, *on, reason); !done) {
+    const bool is_kept = !read_boolean(request.body(), "nocheckpoint").value_or(false);
+    Queues changed = engine_.queues();
+    if (auto done = changed.start(name, *on, reason, is_kept); !done) {
+        return done.error();
+    }
+    if (auto done = engine_.set_queues(std::move(changed)); !done) {
         return done.error();
     }
     engine_.alloc().on_queue(name, *on);

@@ -72,6 +72,8 @@ Status Queues::configure(const json_t* config) {
             queue->is_started = old->second.is_started;
             queue->disable_reason = old->second.disable_reason;
             queue->stop_reason = old->second.stop_reason;
+            queue->is_started_again = old->second.is_started_again;
+            queue->kept_stop_reason = old->second.kept_stop_reason;
         }
         fresh.emplace(name, std::move(*queue));
     }
@@ -152,15 +154,59 @@ Status Queues::enable(const std::string& name, bool on, const std::string& reaso
     return Done{};
 }
 
-Status Queues::start(const std::string& name, bool on, const std::string& reason) {
+Status Queues::start(const std::string& name, bool on, const std::string& reason, bool is_kept) {
     if (auto found = name.empty() ? Result<Queue*>(nullptr) : find(name); !found) {
         return found.error();
     }
     for (Queue* queue : select(name)) {
         queue->is_started = on;
         queue->stop_reason = on ? "" : reason;
+        if (is_kept) {
+            queue->is_started_again = on;
+            queue->kept_stop_reason = queue->stop_reason;
+        }
     }
     return Done{};
+}
+
+std::vector<std::pair<std::string, const Queue*>> Queues::all() const {
+    std::vector<std::pair<std::string, const Queue*>> list;
+    if (named_.empty()) {
+        list.emplace_back("", &anonymous_);
+    }
+    for (const auto& [name, queue] : named_) {
+        list.emplace_back(name, &queue);
+    }
+    return list;
+}
+
+Json Queues::closed() const {
+    Json closed = Json::object();
+    for (const auto& [name, queue] : all()) {
+        Json how = Json::object();
+        if (!queue->is_enabled) {
+            how.set("disabled", queue->disable_reason);
+        }
+        if (!queue->is_started_again) {
+            how.set("stopped", queue->kept_stop_reason);
+        }
+        if (json_object_size(how.get()) != 0) {
+            closed.set(name.c_str(), std::move(how));
+        }
+    }
+    return closed;
+}
+
+void Queues::close(const json_t* closed) {
+    for (const auto& [name, known] : all()) {
+        const json_t* how = json_object_get(closed, name.c_str());
+        if (const auto reason = read_string(how, "disabled")) {
+            (void)enable(name, false, std::string(*reason));
+        }
+        if (const auto reason = read_string(how, "stopped")) {
+            (void)start(name, false, std::string(*reason));
+        }
+    }
 }
 
 Status Queues::prepare(json_t* jobspec) {

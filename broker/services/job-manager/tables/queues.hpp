@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libfairshare/base/json/json.hpp"
@@ -17,6 +18,9 @@ struct Queue {
     bool is_enabled = true;
     bool is_started = true;
     std::string disable_reason, stop_reason;
+    /// As after the next restart: a stop may be for this life only.
+    bool is_started_again = true;
+    std::string kept_stop_reason;
     /// Properties that a job of this queue needs of its nodes.
     std::vector<std::string> needs;
     std::optional<double> default_duration;
@@ -36,7 +40,12 @@ class Queues {
     bool is_started(const std::string& name) const;
     /// An empty name means every queue. Error: as find().
     Status enable(const std::string& name, bool on, const std::string& reason);
-    Status start(const std::string& name, bool on, const std::string& reason);
+    /// \param is_kept  it holds after a restart, too
+    Status start(const std::string& name, bool on, const std::string& reason, bool is_kept = true);
+    /// What a restart must know: {NAME: {disabled?: reason, stopped?: reason}}; "" is the anonymous queue.
+    Json closed() const;
+    /// Takes over what closed() gave before the restart; queues that are not configured any more are left out.
+    void close(const json_t* closed);
     /// Fills in queue, duration and constraints from the configured defaults. Error: as find(), or queue disabled.
     Status prepare(json_t* jobspec);
     /// job-manager.queue-status of one queue.
@@ -44,6 +53,7 @@ class Queues {
 
   private:
     std::vector<Queue*> select(const std::string& name);
+    std::vector<std::pair<std::string, const Queue*>> all() const;
 
     std::map<std::string, Queue> named_;
     Queue anonymous_;
