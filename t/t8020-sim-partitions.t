@@ -73,7 +73,9 @@ test_expect_success 'queues of the log are names of the file; a partition lends 
 	grep -v overflow queues.toml >own.toml && printf "job,start\n1,0\n2,100\n3,2\n" >expected &&
 	weir sim run -p own.toml --starts=got3 -q queues.swf && test_cmp expected got3 &&
 	grep -v default-queue own.toml >some.toml && weir sim run -p some.toml queues.swf >text && grep "^jobs         1 in" text &&
-	grep "^refused      2 (of a queue that no partition serves), first: job 1 is of queue 1" text
+	grep "^refused      2 (of a queue that no partition serves), first: job 1 is of queue 1" text &&
+	{ echo "; MaxProcs: 8" && line 1 0 100 4 7; } >other.swf &&
+	test_expect_code 1 weir sim run -p some.toml other.swf 2>err && cat err && grep "no partition took a job of this log" err
 '
 test_expect_success 'a partition takes what its rules say; a rule of which the log does not tell is refused' '
 	sed "s/^name = \"left\"/&\ntakes = { duration-max = \"1m\" }/" two.toml >rules.toml &&

@@ -333,6 +333,11 @@ Exit run_sim_run(Context& context) {
                                                    grouped(static_cast<std::int64_t>(replayed->totals.jobs())) +
                                                    " jobs that had started before.");
     }
+    if (replayed->totals.jobs() == 0 && replayed->refused.total() > 0) {
+        return context.fail(Exit::failed,
+                            "no partition took a job of this log, so that there are no figures. Name the "
+                            "log's queues in [sim.queues], or all others' in [sim] default-queue.");
+    }
     return Exit::ok;
 }
 

@@ -75,6 +75,7 @@ std::string JobLog::remark() const {
     };
     add(journal_.never_ran, " never got resources");
     add(journal_.unfinished, " had not ended when the journal was read");
+    add(journal_.instances, " served queues as child instances, whose jobs are replayed");
     add(remarks_.with_preceding, " name a preceding job or a think time, and were submitted when the log says");
     return listed(parts);
 }

@@ -23,6 +23,7 @@ struct Open {
     SimJob job;
     std::optional<Instant> start;
     bool is_over = false;
+    bool is_instance = false;  ///< that serves queues
 };
 
 /// Gives names numbers from 1 as they appear; 0 is the empty one.
@@ -80,13 +81,13 @@ class Fold {
         } else if (name == "free" && job->second.start) {
             freed(job->second, at);
         } else if (name == "clean") {
-            out_.never_ran += job->second.is_over ? 0 : 1;
+            out_.never_ran += job->second.is_over || job->second.is_instance ? 0 : 1;
             open_.erase(job);
         }
     }
     void finish() {
         for (const auto& [id, job] : open_) {
-            out_.unfinished += job.is_over ? 0 : 1;
+            out_.unfinished += job.is_over || job.is_instance ? 0 : 1;
         }
         std::sort(out_.jobs.begin(), out_.jobs.end(), [](const SimJob& a, const SimJob& b) {
             return std::tie(a.submit, a.number) < std::tie(b.submit, b.number);
@@ -98,6 +99,11 @@ class Fold {
         const json::Value jobspec = line.at("jobspec");
         const Jobspec spec = jobspec.take(decode_jobspec(jobspec.get()));
         Open open;
+        open.is_instance = !spec.weir_serves.empty();
+        out_.instances += open.is_instance ? 1 : 0;
+        if (open.is_instance) {
+            return open;
+        }
         open.job.number = id;
         open.job.submit = at;
         open.job.limit = spec.limit;
@@ -119,7 +125,9 @@ class Fold {
     void freed(Open& open, Instant at) {
         open.job.run = std::max(at - *open.start, Duration{});
         open.is_over = true;
-        out_.jobs.push_back(open.job);
+        if (!open.is_instance) {
+            out_.jobs.push_back(open.job);
+        }
     }
 
     JournalJobs& out_;

@@ -22,8 +22,10 @@ struct JournalJobs {
     std::vector<std::string> queues;
     std::uint64_t never_ran = 0;   ///< ended without resources
     std::uint64_t unfinished = 0;  ///< pending or running when the journal ends
-    Skipped skipped;               ///< lines, where lenient
-    bool is_torn = false;          ///< the last line has no end and was left out: its writer was killed
+    /// Left out: child instances that serve queues. Their resources are held by jobs of this journal, which are here.
+    std::uint64_t instances = 0;
+    Skipped skipped;       ///< lines, where lenient
+    bool is_torn = false;  ///< the last line has no end and was left out: its writer was killed
 };
 
 /// A line of a journal is at most this long: a jobspec with its environment.

@@ -89,6 +89,20 @@ TEST_CASE("journal: what never got resources and what has not ended is counted, 
     CHECK(journal->unfinished == 2);
 }
 
+TEST_CASE("journal: an instance that serves queues is left out, since the jobs in it are in the journal") {
+    const std::string serves = "\"queue\":\"instances\",\"weir\":{\"serves\":[\"batch\"]}";
+    const auto journal =
+        read(head + submit(1, 1, 1, serves) + alloc(1, 2, "0-7") + submit(2, 3, 1, "\"queue\":\"batch\"") +
+             alloc(2, 4, "0-1") + event(2, 6, "free") + event(2, 6, "clean") + event(1, 9, "free") +
+             event(1, 9, "clean") + submit(3, 10, 1, serves) + event(3, 11, "clean") + submit(4, 12, 1, serves));
+    REQUIRE(journal->jobs.size() == 1);
+    CHECK(journal->jobs[0].number == 2);
+    CHECK(journal->queues == std::vector<std::string>{"batch"});
+    CHECK(journal->instances == 3);
+    CHECK(journal->never_ran == 0);
+    CHECK(journal->unfinished == 0);
+}
+
 TEST_CASE("journal: a broken line is an error with its number, or skipped and counted") {
     const std::string good = submit(1, 1, 1, "") + alloc(1, 2, "0");
     for (const std::string& bad :
