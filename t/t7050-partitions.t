@@ -105,6 +105,13 @@ test_expect_success 'a partition that died starts although the next instance of 
 	kill -9 $pid && log_has "The partition debug ended" && partition debug "select(.state == \"up\")" &&
 	open_gate u1 && ended_well $u1 && is_alone wide && weir partition resize wide --cores 4 && is_alone wide
 '
+test_expect_success 'the list says what a partition that is starting waits for' '
+	gated u2 -q batch -c3 && wait_event $u2 start && weir partition resize wide --cores 8 &&
+	next=$(weir partition list --json | jq ".partitions[] | select(.name == \"wide\") | .instances[] | select(.current).id") &&
+	wait_event $next priority && weir partition list | tee list && grep "^The partition wide waits for 8 cores" list &&
+	weir partition list --json | jq -e ".partitions[] | select(.name == \"wide\") | .waits | startswith(\"waits for 8 cores\")" &&
+	open_gate u2 && ended_well $u2 && is_alone wide && weir partition resize wide --cores 4 && is_alone wide
+'
 test_expect_success 'remove: a running job ends first; with --kill it does not' '
 	weir partition add more --queue debug --cores 1 && is_alone more && weir partition drain debug && gated k1 -q debug && wait_event $k1 start &&
 	weir partition remove more && weir partition list | grep "more .* ending" && open_gate k1 && ended_well $k1 &&

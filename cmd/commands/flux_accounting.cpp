@@ -95,10 +95,10 @@ Exit run_import_flux_accounting(Context& context) {
     const auto banks = read_text_file((folder / banks_file).string());
     const auto associations = read_text_file((folder / associations_file).string());
     if (!banks || !associations) {
-        return context.fail(Exit::no_such, "cannot read " +
-                                               (folder / (banks ? associations_file : banks_file)).string() + ": " +
-                                               (banks ? associations.error() : banks.error()).message +
-                                               ". Write the tables with: flux account export-db");
+        const Error& error = banks ? associations.error() : banks.error();
+        return context.fail(exit_of(error), "cannot read " +
+                                                (folder / (banks ? associations_file : banks_file)).string() + ": " +
+                                                error.message + ". Write the tables with: flux account export-db");
     }
     const auto read = read_flux_accounting(*banks, *associations);
     if (!read) {

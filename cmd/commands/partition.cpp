@@ -12,6 +12,7 @@
 #include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
+#include "cmd/common/wait_reason.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -116,12 +117,17 @@ Exit run_partition_list(Context& context) {
     return with_instance(context, [&](Client& client) {
         const std::vector<PartitionState> states = partition_states(client);
         Json list = Json::array();
+        std::string waiting;
         for (const PartitionState& state : states) {
-            list.append(json_of(state));
+            const std::string waits = start_wait_text(client, state);
+            Json one = json_of(state);
+            one.set("waits", waits);
+            list.append(std::move(one));
+            waiting += waits.empty() ? "" : "The partition " + state.name + " " + waits + ".\n";
         }
         Json answer = Json::object();
         answer.set("partitions", std::move(list));
-        context.print(context.json ? json_text("weir.partitions/1", answer) : list_text(states, context.out));
+        context.print(context.json ? json_text("weir.partitions/1", answer) : list_text(states, context.out) + waiting);
         return Exit::ok;
     });
 }
@@ -397,7 +403,7 @@ Command partition_restart_command() {
     return named_command("partition restart", "replace a partition's instance by a new one", run_partition_restart,
                          {"weir partition restart batch  # running jobs end in the old instance",
                           "weir partition restart batch --kill  # at once",
-                          "weir partition restart batch && weir log --partition batch  # the log of the new one"},
+                          "weir partition restart batch && weir partition list  # what the new one waits for"},
                          {kill_option});
 }
 

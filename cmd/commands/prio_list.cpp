@@ -282,7 +282,9 @@ Exit run_list(Context& context) {
         Table table =
             context.args.has("long") ? long_table(*jobs, glyphs) : short_table(*jobs, glyphs, instance_now(client));
         if (table.empty()) {
-            context.note("No job is pending.");
+            const bool is_chosen =
+                context.args.has("user") || context.args.has("queue") || context.args.has("partition");
+            context.note(is_chosen ? "None of these jobs is pending." : "No job is pending.");
         } else {
             context.print(table.text(context.out));
         }

@@ -158,7 +158,7 @@ Command submit_command() {
          "write the output to this file, in which {{id}} is the job (default: kept for weir output)"},
         {"error", 0, "FILE", "write errors to this file (default: where the output goes)"},
         {"setattr", 0, "KEY=VALUE", "set an attribute of the jobspec, below system. (may be repeated)"},
-        {"user", 'u', "NAME", "submit for another user (only the instance's owner)"},
+        {"user", 'u', "NAME", "charge another user (only for the instance's owner, as whom the program runs)"},
         {"simulate", 0, "FSD", "simulate a job of this duration without running a program", Kind::duration},
         {"wait", 'w', "", "wait for the end, show the output, and exit with 1 if the job failed", Kind::flag},
     };

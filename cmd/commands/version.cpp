@@ -65,7 +65,7 @@ Command version_command() {
     command.name = "version";
     command.summary = "print the version";
     command.examples = {"weir version  # the version of this program", "weir version --json  # for a program",
-                        "weir tree  # versions and modules of a running instance"};
+                        "weir tree --json  # with the versions and modules of running instances"};
     command.run = run_version;
     return command;
 }

@@ -167,7 +167,8 @@ Error Client::failure(const std::string& topic, int errnum, const std::string& t
         return Error{std::errc::operation_not_permitted,
                      "the instance at " + uri_ + " takes unsigned jobs, as weir sends them, from its owner alone.\n" +
                          "Where Flux signs jobs:  flux submit\n" +
-                         "Or ask the owner to submit for you:  weir submit --user NAME COMMAND"};
+                         "Or ask the owner, who may charge you for a program that runs as him:  "
+                         "weir submit --user NAME COMMAND"};
     }
     return Error{static_cast<std::errc>(errnum), text};
 }

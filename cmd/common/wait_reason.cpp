@@ -327,4 +327,16 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
     return text;
 }
 
+std::string start_wait_text(Client& client, const PartitionState& state) {
+    if (state.job == 0 || state.state != "starting") {
+        return "";
+    }
+    const auto job = find_job(client, state.job);
+    if (!job) {
+        return "";
+    }
+    const Json reason = wait_reason(*job, ask_wait_facts(client, *job));
+    return text_at(reason.get(), "reason") == "not-waiting" ? "has not attached yet" : text_at(reason.get(), "text");
+}
+
 }  // namespace weir::cmd

@@ -133,14 +133,8 @@ void Session::follow_logs(const std::vector<PartitionState>& states) {
 std::string Session::starting_text(const std::vector<PartitionState>& states) {
     std::string text;
     for (const PartitionState& state : states) {
-        if (state.job == 0 || state.state != "starting") {
-            continue;
-        }
-        if (const auto job = find_job(*client_, state.job)) {
-            const Json reason = wait_reason(*job, ask_wait_facts(*client_, *job));
-            const bool is_waiting = text_at(reason.get(), "reason") != "not-waiting";
-            text += (text.empty() ? "" : ", ") + state.name + " " +
-                    (is_waiting ? text_at(reason.get(), "text") : "has not attached yet");
+        if (const std::string waits = start_wait_text(*client_, state); !waits.empty()) {
+            text += (text.empty() ? "" : ", ") + state.name + " " + waits;
         }
     }
     return text;
