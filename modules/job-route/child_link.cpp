@@ -279,6 +279,18 @@ void ChildLink::submit_failed(JobId id, const std::string& why, bool is_transien
     record(id, found->second, ChildEvent::Kind::cleaned);
 }
 
+void ChildLink::go_failed(LocalId local) {
+    go_failed_.insert(local);
+}
+
+void ChildLink::repeat_go() {
+    for (const LocalId local : std::exchange(go_failed_, {})) {
+        if (held_.count(local) > 0) {
+            release(local);
+        }
+    }
+}
+
 void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFacts& facts) {
     const JobId id{facts.upstream};
     const auto found = jobs_.find(id);

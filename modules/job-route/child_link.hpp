@@ -59,6 +59,10 @@ class ChildLink {
     /// \param is_transient this instance accepts no jobs at the moment: the job returns to the parent. Otherwise it
     /// fails.
     void submit_failed(JobId id, const std::string& why, bool is_transient);
+    /// The plugin did not end the prolog of this job.
+    void go_failed(LocalId local);
+    /// Orders `go` again for the jobs of go_failed() whose prolog is still open. Call it after a pause.
+    void repeat_go();
     /// A copy of the parent's job facts.upstream appeared in the journal.
     void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);
     void event(LocalId local, const JournalEvent& event);
@@ -127,6 +131,7 @@ class ChildLink {
     /// Local jobs that wait for `go` by their eventlog (the prolog is open), and whether they have ended meanwhile. The
     /// plugin closes the prolog of a job that ends, but after a restart it does not know that it opened one.
     std::map<LocalId, bool> held_;
+    std::set<LocalId> go_failed_;
     std::set<LocalId> disowned_;  ///< second copies of a job, still active; they never get `go`
     std::vector<ChildEvent> outbox_;
     ChildActions actions_;

@@ -11,11 +11,13 @@
 namespace weir::route {
 namespace {
 
+constexpr const char* plugin_topic = "job-manager.jobroute.update";
 constexpr double retry_max = 5.;        ///< seconds between attempts to reach the parent
 constexpr double retry_max_rare = 60.;  ///< when it may have no job-route at all
 constexpr double resource_pause = 0.25;
 constexpr double resource_answer_s = 5.;
 constexpr int resource_attempts_max = 40;
+constexpr double go_pause = 1.;          ///< real seconds before `go` is repeated
 constexpr std::size_t report_max = 256;  ///< events in one report
 
 /// An answer that says "not now", not "not this job".
@@ -30,7 +32,9 @@ ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callba
     resource_retry_.reset(
         flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::look_up_resources>, this));
     heart_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::beat>, this));
-    if (!resource_retry_ || !heart_) {
+    go_retry_.reset(
+        flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::repeat_go>, this));
+    if (!resource_retry_ || !heart_ || !go_retry_) {
         flux::fail_errno("timers");
     }
     handlers_ =
@@ -110,6 +114,7 @@ void ChildRole::reset(const std::string& why) {
     is_ready_ = false;
     submits_.clear();
     steers_.clear();
+    gos_.clear();
     if (parent_->handle() != nullptr) {
         parent_->fail(why);
     }
@@ -308,18 +313,16 @@ void ChildRole::perform(ChildActions actions) {
     for (const Order& order : actions.submits) {
         submit(order);
     }
-    Json starts = Json::array();
+    std::vector<LocalId> starts;
     for (const LocalOp& op : actions.ops) {
         if (op.kind != LocalOp::Kind::go) {
             steer(op);
         } else if (!callbacks_.pass_go(op.job)) {
-            starts.append(Json::own(json_pack("{s:I s:s}", "id", static_cast<json_int_t>(op.job.value), "op", "go")));
+            starts.push_back(op.job);
         }
     }
-    if (json_array_size(starts.get()) != 0) {
-        Json payload = Json::object();
-        payload.set("jobs", std::move(starts));
-        start("job-manager.jobroute.update", payload);
+    if (!starts.empty()) {
+        let_go(starts);
     }
 }
 
@@ -409,11 +412,62 @@ void ChildRole::on_steered(flux_future_t* f) {
     const auto [future, topic] = std::move(found->second);
     steers_.erase(found);
     const flux::Caught caught = flux::catching([&, &what = topic] { (void)flux::rpc_get(f, what); });
-    if (caught.errnum == ENOSYS) {
-        flux::log(h_, LOG_ERR, topic + ": is the plugin job-route-tap loaded in this instance?");
-    } else if (caught.errnum != 0) {
+    if (caught.errnum != 0) {
         flux::log(h_, LOG_DEBUG, caught.message);
     }
+}
+
+void ChildRole::let_go(const std::vector<LocalId>& jobs) {
+    Json list = Json::array();
+    for (const LocalId job : jobs) {
+        list.append(Json::own(json_pack("{s:I s:s}", "id", static_cast<json_int_t>(job.value), "op", "go")));
+    }
+    Json payload = Json::object();
+    payload.set("jobs", std::move(list));
+    flux::Future future = flux::rpc(h_, plugin_topic, payload);
+    flux_future_t* key = future.get();
+    flux::then<&ChildRole::on_let_go>(key, this);
+    gos_.emplace(key, std::pair(std::move(future), jobs));
+}
+
+/// The plugin refuses while the disk is full, and does not answer while it is loaded anew. A job that it has not let go
+/// would keep its cores for ever: `go` is repeated.
+void ChildRole::on_let_go(flux_future_t* f) {
+    const auto found = gos_.find(f);
+    if (found == gos_.end()) {
+        return;
+    }
+    const auto [future, jobs] = std::move(found->second);
+    gos_.erase(found);
+    std::vector<LocalId> failed;
+    const flux::Caught caught = flux::catching([&] {
+        const Json answer = flux::rpc_get(f, plugin_topic);
+        std::size_t index = 0;
+        json_t* entry = nullptr;
+        json_array_foreach(json_object_get(answer.get(), "failed"), index, entry) {
+            const json_int_t id = json_integer_value(json_array_get(entry, 0));
+            failed.push_back(LocalId{static_cast<std::uint64_t>(id)});
+        }
+    });
+    if (caught.errnum != 0 && caught.errnum != go_errnum_) {
+        const char* hint = caught.errnum == ENOSYS ? ": is the plugin job-route-tap loaded in this instance?" : "";
+        flux::log(h_, LOG_ERR, caught.message + hint + " Jobs that are to start wait until it answers.");
+    }
+    go_errnum_ = caught.errnum;
+    for (const LocalId job : caught.errnum != 0 ? jobs : failed) {
+        link_.go_failed(job);
+    }
+    const bool is_repeated = caught.errnum != 0 || !failed.empty();
+    if (is_repeated && !std::exchange(is_go_repeated_, true)) {
+        flux_timer_watcher_reset(go_retry_.get(), flux::real_seconds(h_, go_pause), 0.);
+        flux_watcher_start(go_retry_.get());
+    }
+}
+
+void ChildRole::repeat_go() {
+    is_go_repeated_ = false;
+    link_.repeat_go();
+    callbacks_.changed();
 }
 
 Json ChildRole::stats() const {

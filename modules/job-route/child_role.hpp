@@ -72,6 +72,9 @@ class ChildRole {
     void on_submitted(flux_future_t* f);
     void steer(const LocalOp& op);
     void on_steered(flux_future_t* f);
+    void let_go(const std::vector<LocalId>& jobs);
+    void on_let_go(flux_future_t* f);
+    void repeat_go();
     void start(const std::string& topic, const Json& payload);
 
     flux_t* h_;
@@ -98,6 +101,10 @@ class ChildRole {
     double heartbeat_s_ = 0;       ///< of real time; set by the parent
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
     std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
+    std::map<flux_future_t*, std::pair<flux::Future, std::vector<LocalId>>> gos_;
+    int go_errnum_ = 0;            ///< of the latest answer: a failure that lasts is logged once
+    bool is_go_repeated_ = false;  ///< the timer runs
+    flux::Watcher go_retry_;
     std::unique_ptr<flux::ParentLink>
         parent_;  ///< declared before the futures made on its handle, which are destroyed first
     std::unique_ptr<Answers> answers_;

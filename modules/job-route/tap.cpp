@@ -370,11 +370,15 @@ void Tap::clean(flux_jobid_t id, int state) {
     check(flux_jobtap_prolog_finish(p_, id, mirror_prolog, 0), "releasing a routed job");
 }
 
-/// The module asks for it only where the eventlog says that the prolog is open.
+/// The module asks for it only where the eventlog says that the prolog is open, and again if this fails.
 void Tap::go(flux_jobid_t id) {
     if (!has_mark(id, Mark::released)) {
         set_mark(id, Mark::released);
-        check(flux_jobtap_prolog_finish(p_, id, go_prolog, 0), "letting a job go");
+        if (flux_jobtap_prolog_finish(p_, id, go_prolog, 0) < 0) {
+            const int errnum = errno;
+            set_mark(id, Mark::held);
+            throw flux::Failure(errnum, std::string("letting a job go: ") + flux_strerror(errnum));
+        }
     }
 }
 

@@ -170,6 +170,34 @@ TEST_CASE("go: only for a job that is allocated, and once") {
     CHECK(link.take().ops.size() == 1);
 }
 
+TEST_CASE("go: repeated when the plugin refused it, as long as the prolog is open") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::alloc));
+    link.event(local, an_event(Kind::prolog_start, "job-route-go"));
+    SECTION("of a job that the parent lets go") {
+        link.order(an_order(Order::Kind::go));
+    }
+    SECTION("of a job that ended while it waited") {
+        link.event(local, an_event(Kind::exception, "alloc"));
+    }
+    CHECK(link.take().ops.size() == 1);
+    link.repeat_go();
+    CHECK(link.take().ops.empty());
+    for (int i = 0; i < 2; i++) {
+        link.go_failed(local);
+        CHECK(link.take().ops.empty());
+        link.repeat_go();
+        const auto ops = link.take().ops;
+        REQUIRE(ops.size() == 1);
+        CHECK(ops[0].kind == LocalOp::Kind::go);
+        CHECK(ops[0].job == local);
+    }
+    link.go_failed(local);
+    link.event(local, an_event(Kind::prolog_finish, "job-route-go"));
+    link.repeat_go();
+    CHECK(link.take().ops.empty());
+}
+
 // Mutant: modules/job-route/child_link.cpp: is_unwanted = job => is_unwanted = job.has_ended && job
 TEST_CASE("cancel: a copy that it reached before the start is told as unwanted, also while it has not ended") {
     ChildLink link = with_a_job();

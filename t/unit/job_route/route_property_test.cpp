@@ -55,6 +55,7 @@ void step(World& world, unsigned what, unsigned whom) {
         case 53: case 54: if (job != 0) { world.decide(job, 10 + whom, whom % 3 == 0); } break;
         case 50: world.children.at(child).is_stopped = world.children.at(child).is_alive; break;
         case 51: world.children.at(child).is_stopped = false; break;
+        case 55: world.children.at(child).refusals += whom; break;
         case 14: case 15: world.step_journal(); break;
         case 16: case 17: world.step_tap(); break;
         case 18: world.step_fetch(); world.step_priority(); break;
@@ -76,7 +77,7 @@ using Command = std::pair<unsigned, unsigned>;
 /// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
 rc::Gen<std::vector<Command>> a_life() {
     return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
-                                  rc::gen::pair(rc::gen::inRange(0U, 55U), rc::gen::inRange(0U, 9U))));
+                                  rc::gen::pair(rc::gen::inRange(0U, 56U), rc::gen::inRange(0U, 9U))));
 }
 
 World lived(const std::vector<Command>& commands) {
@@ -102,6 +103,7 @@ void rest(World& world) {
 void settle(World& world) {
     for (auto& [id, child] : world.children) {
         child.is_stopped = false;
+        child.refusals = 0;
     }
     for (const auto& [id, job] : world.jobs) {
         if (!job.is_host && job.urgency == 0) {

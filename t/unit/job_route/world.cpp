@@ -274,6 +274,9 @@ bool World::step_op(std::uint64_t id) {
     }
     if (op.kind == LocalOp::Kind::raise) {
         fail_local(child, op.job.value, op.type);
+    } else if (op.kind == LocalOp::Kind::go && child.refusals > 0) {
+        child.refusals -= 1;
+        child.link.go_failed(op.job);
     } else if (op.kind == LocalOp::Kind::go) {
         close_prolog(child, op.job.value);
     }

@@ -82,6 +82,7 @@ struct Instance {
     std::vector<std::uint64_t> unwritten;  ///< as World::unwritten
     std::deque<Order> ingest;              ///< submissions under way
     std::deque<LocalOp> ops;
+    unsigned refusals = 0;  ///< `go` that its plugin still refuses, as it does while the disk is full
     /// job-priority of this instance: the parent's priorities, and whether it lets anything into the scheduler. It
     /// keeps nothing through a restart.
     std::map<std::uint64_t, std::int64_t> given;
@@ -293,7 +294,11 @@ struct World {
     }
 
     void tick() {
-        for (const auto& [id, child] : children) {
+        for (auto& [id, child] : children) {
+            if (child.does_run()) {
+                child.link.repeat_go();
+                take_link(child);
+            }
             if (child.does_run() && !child.session.empty()) {
                 (void)table.report({JobId{id}, child.session, {}});  // its heartbeat; refused before it is attached
             }
