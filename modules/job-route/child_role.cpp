@@ -20,9 +20,10 @@ constexpr int resource_attempts_max = 40;
 constexpr double go_pause = 1.;          ///< real seconds before `go` is repeated
 constexpr std::size_t report_max = 256;  ///< events in one report
 
-/// An answer that says "not now", not "not this job".
-bool is_transient(int errnum) {
-    return errnum == ENOSYS || errnum == EAGAIN || errnum == ECONNRESET || errnum == ENODATA || errnum == EHOSTUNREACH;
+/// An answer to a submission that says "not this job". Any other says "not now", such as ENOSPC while the disk is full.
+/// A queue that is disabled here cannot be told from a wrong job: both are EINVAL.
+bool is_about_the_job(int errnum) {
+    return errnum == EINVAL || errnum == EPERM || errnum == EPROTO || errnum == E2BIG;
 }
 
 }  // namespace
@@ -377,7 +378,12 @@ void ChildRole::on_submitted(flux_future_t* f) {
         }
     });
     if (caught.errnum != 0) {
-        link_.submit_failed(id, caught.message, is_transient(caught.errnum));
+        const bool is_transient = !is_about_the_job(caught.errnum);
+        if (is_transient) {
+            flux::log(h_, LOG_WARNING,
+                      "a job returns to the parent, since it cannot be submitted here: " + caught.message);
+        }
+        link_.submit_failed(id, caught.message, is_transient);
     } else {
         link_.submit_done(id, LocalId{static_cast<std::uint64_t>(local)});
     }

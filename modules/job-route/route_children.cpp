@@ -93,7 +93,10 @@ void RouteTable::tick() {
         for (auto& [job, ticks] : child.refused) {
             ++ticks;
         }
-        if (std::erase_if(child.refused, [this](const auto& entry) { return entry.second >= patience_; }) > 0) {
+        const auto is_over = [pause = std::max(patience_, child.refusal_pause)](const auto& entry) {
+            return entry.second >= pause;
+        };
+        if (std::erase_if(child.refused, is_over) > 0) {
             hand_down_.recheck();
         }
         refile_child(id, child);

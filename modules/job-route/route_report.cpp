@@ -43,6 +43,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.silent_ticks = 0;
     child.lost_ticks = 0;
     child.refused.clear();
+    child.refusal_pause = 0;
     child.stale.clear();
     child.first.clear();
     child.is_complete = true;  // until it is known below what is to be sent first
@@ -212,6 +213,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     switch (event.kind) {
         case Kind::accepted:
             job.given()->local = event.local;
+            child.refusal_pause = 0;
             copies_.add(entry.first, event.local);
             refile(entry);
             break;
@@ -283,6 +285,9 @@ void RouteTable::refuse_alloc(Entry& entry, const std::string& why) {
 }
 
 void RouteTable::on_returned(Child& child, Entry& entry) {
+    if (child.refused.empty()) {
+        child.refusal_pause = std::clamp(2 * child.refusal_pause, patience_, refusal_pause_max * patience_);
+    }
     child.refused.insert_or_assign(entry.first, 0);
     if (has_alloc(entry.second.progress)) {  // RFC 21 has no way from RUN back to SCHED
         lose(entry, "its child instance gave it up after allocation");

@@ -195,7 +195,10 @@ class RouteTable {
         /// What was to be sent after the attach and has not been; then the child gets `complete`, once a session.
         std::set<JobId> first;
         bool is_complete = false;
-        std::map<JobId, std::int64_t> refused;  ///< returned in this session, and the ticks since
+        std::map<JobId, std::int64_t> refused;  ///< returned, and the ticks since
+        /// Ticks after which a returned job may be offered again, at least the patience. It doubles while the child
+        /// accepts nothing.
+        std::int64_t refusal_pause = 0;
         /// Old copies of jobs that it no longer has. Such a job is not routed to it before the copy's end is reported,
         /// so that a report about the old copy is not taken for the new one.
         std::set<JobId> stale;
@@ -203,6 +206,8 @@ class RouteTable {
         std::int64_t own_jobs = 0;
         std::int64_t own_cores = 0;
     };
+    /// The longest pause after a return, as a multiple of the patience.
+    static constexpr std::int64_t refusal_pause_max = 32;
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
 

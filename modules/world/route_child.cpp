@@ -165,7 +165,7 @@ void RoutePart::submit(const route::Order& order) {
                 if (answer) {
                     link_.submit_done(id, route::LocalId{*answer});
                 } else {
-                    link_.submit_failed(id, answer.error().message, false);
+                    link_.submit_failed(id, answer.error().message, answer.error().code != std::errc::invalid_argument);
                 }
                 pump();
             });

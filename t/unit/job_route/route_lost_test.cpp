@@ -92,6 +92,34 @@ TEST_CASE("returned: not to the same child in the same session, to another at on
     CHECK(table.take().tap.at(0).child == other_host);
 }
 
+TEST_CASE("returned: a child that accepts nothing is asked less and less often") {
+    RouteTable table = with_a_job();
+    std::uint64_t seq = 0;
+    /// The seconds until the job is given again.
+    const auto pause_after = [&](ChildEvent::Kind kind) {
+        REQUIRE(table.report(a_report(kind, ++seq)));
+        if (kind != ChildEvent::Kind::returned) {
+            REQUIRE(table.report(a_report(ChildEvent::Kind::returned, ++seq)));
+        }
+        int seconds = 0;
+        while (table.take().tap.empty()) {
+            table.tick();
+            seconds += 1;
+            REQUIRE(table.report({host, "s", {}}));
+        }
+        record_route(table, job, host);
+        return seconds;
+    };
+    CHECK(pause_after(ChildEvent::Kind::returned) == 30);
+    CHECK(pause_after(ChildEvent::Kind::returned) == 60);
+    for (int i = 0; i < 10; i++) {
+        (void)pause_after(ChildEvent::Kind::returned);
+    }
+    CHECK(pause_after(ChildEvent::Kind::returned) == 32 * 30);
+    CHECK(pause_after(ChildEvent::Kind::accepted) == 30);
+    CHECK(pause_after(ChildEvent::Kind::returned) == 60);
+}
+
 TEST_CASE("returned: to the only child that serves the queue, after a while") {
     RouteTable table = with_a_job();
     REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
