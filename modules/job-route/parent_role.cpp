@@ -16,7 +16,8 @@ namespace {
 using flux::Failure;
 using flux::value_or_throw;
 
-constexpr double answer_s = 60.;  ///< real seconds that another module of this instance has to answer
+constexpr double fetch_pause = 1.;  ///< real seconds before a jobspec is asked for again
+constexpr double answer_s = 60.;    ///< real seconds that another module of this instance has to answer
 constexpr const char* update_topic = "job-manager.jobroute.update";
 constexpr const char* lookup_topic = "job-info.lookup";
 
@@ -48,6 +49,11 @@ ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const f
     : h_(h), table_(table), heartbeat_s_(heartbeat_s), privacy_(privacy), callbacks_(std::move(callbacks)) {
     const char* output_dir = flux_attr_get(h, "output-dir");
     output_dir_ = output_dir != nullptr ? output_dir : "";
+    fetch_retry_.reset(
+        flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ParentRole::fetch_again>, this));
+    if (!fetch_retry_) {
+        flux::fail_errno("timer");
+    }
     const int request = FLUX_MSGTYPE_REQUEST;
     handlers_ =
         flux::add_handlers(h, flux::service_name(h, "job-route"),
@@ -174,6 +180,7 @@ void ParentRole::reset() {
     commit_.reset();
     update_.reset();
     fetches_.clear();
+    fetches_later_.clear();
     current_ = {};
     next_ = {};
 }
@@ -345,6 +352,7 @@ void ParentRole::fetch(JobId id, bool with_J) {
     fetches_.emplace(f, Fetch{std::move(future), id, with_J});
 }
 
+/// Only an answer about this job ends it. While job-info is loaded anew there is no answer.
 void ParentRole::on_fetched(flux_future_t* f) {
     const auto found = fetches_.find(f);
     if (found == fetches_.end()) {
@@ -352,19 +360,31 @@ void ParentRole::on_fetched(flux_future_t* f) {
     }
     const Fetch done = std::move(found->second);
     fetches_.erase(found);
-    if (flux_rpc_get(f, nullptr) < 0 && errno == ETIMEDOUT) {
-        fetch(done.id, done.with_J);
-        return;
-    }
     const flux::Caught caught = flux::catching([&] { take_jobspec(done, f); });
     if (caught.errnum == ENOENT && done.with_J) {  // the embedded job-manager has no J, or the job is unknown
         fetch(done.id, false);
+        return;
+    }
+    const bool is_about_the_job = caught.errnum == ENOENT || caught.errnum == EINVAL || caught.errnum == EPROTO;
+    if (caught.errnum != 0 && !is_about_the_job) {
+        if (fetches_later_.empty()) {
+            flux::log(h_, LOG_WARNING, caught.message + ": jobs wait until their jobspec can be read");
+            flux_timer_watcher_reset(fetch_retry_.get(), flux::real_seconds(h_, fetch_pause), 0.);
+            flux_watcher_start(fetch_retry_.get());
+        }
+        fetches_later_.emplace_back(done.id, done.with_J);
         return;
     }
     if (caught.errnum != 0) {
         table_.fetch_failed(done.id, caught.message);
     }
     callbacks_.changed();
+}
+
+void ParentRole::fetch_again() {
+    for (const auto& [id, with_J] : std::exchange(fetches_later_, {})) {
+        fetch(id, with_J);
+    }
 }
 
 void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {

@@ -81,6 +81,7 @@ class ParentRole {
     };
     void fetch(JobId id, bool with_J);
     void on_fetched(flux_future_t* f);
+    void fetch_again();
     void take_jobspec(const Fetch& fetch, flux_future_t* f);
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
     std::string output_of(JobId id) const;
@@ -99,6 +100,8 @@ class ParentRole {
     flux::Future update_;
     flux::Future probe_;
     std::map<flux_future_t*, Fetch> fetches_;
+    std::vector<std::pair<JobId, bool>> fetches_later_;  ///< as fetch() takes them, after a pause
+    flux::Watcher fetch_retry_;
     bool stores_J_ = true;  ///< this instance's job-manager, as its last answer says
     std::uint64_t reports_ = 0;
     std::uint64_t mirrored_ = 0;
