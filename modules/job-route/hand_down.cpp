@@ -167,8 +167,10 @@ std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
     Pass pass(*this, rules);
     std::vector<Move> moves = pass.run();
     for (const Move& move : moves) {
-        std::int64_t& patience = jobs_.at(move.id).patience;
-        patience = move.is_stuck ? std::min(2 * patience, stuck_after_max) : patience;
+        Record& record = jobs_.at(move.id);
+        if (move.is_stuck && record.patience < record.patience_max()) {
+            record.patience *= 2;
+        }
     }
     for (auto& [id, child] : children_) {
         child.is_short = pass.is_short(id);

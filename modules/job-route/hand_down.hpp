@@ -29,6 +29,9 @@ class HandDown {
     /// many each time, up to the most.
     static constexpr std::int64_t stuck_after = 2;
     static constexpr std::int64_t stuck_after_max = 8;
+    /// The same of a job that its child holds back. Nobody here knows whether another child would let it run, so it
+    /// must not go back and forth often.
+    static constexpr std::int64_t held_back_after_max = 256;
 
     enum class Standing : std::uint8_t {
         absent,  ///< no child may have it, or it has ended
@@ -116,7 +119,7 @@ class HandDown {
     /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
     /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait.
     /// A job that its child holds back takes no room there, only a place of the depth, and goes to another that has
-    /// room.
+    /// room, after a pause that doubles each time.
     /// A child of a partition with limits has no more jobs than the limits allow to run: a job that would exceed one
     /// waits here, or goes to another child, and one that is there comes back. So no limit is exceeded whatever the
     /// child starts.
@@ -164,7 +167,8 @@ class HandDown {
         Job job;
         std::int64_t since = 0;  ///< the tick at which the child got it
         std::int64_t patience = stuck_after;
-        std::int64_t is_stuck_at() const { return since + patience; }
+        std::int64_t patience_max() const { return job.is_held_back ? held_back_after_max : stuck_after_max; }
+        std::int64_t is_stuck_at() const { return since + std::min(patience, patience_max()); }
     };
     class Pass;
 

@@ -277,7 +277,8 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
 
 /// \return whether the next of its class in this child may find another one.
 bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std::size_t holder) {
-    const std::size_t to = pick_room(kind, place.id, holder);
+    const bool is_stuck = plan_.jobs_.at(place.id).is_stuck_at() <= plan_.now_;
+    const std::size_t to = is_stuck ? pick_room(kind, place.id, holder) : npos;
     if (to != npos) {
         move(place.id, holder, to, true);
         give(to, kind, place.priority);

@@ -410,7 +410,33 @@ TEST_CASE("hand down: what a child holds back goes to another one that has room,
     CHECK(planned(plan) == Moves{{JobId{30}, {}, right}});  // the depth of the left one is used
     plan.set(JobId{30}, a_job(Standing::ahead, 2, right));
     plan.set(JobId{12}, {});
+    CHECK(planned(plan).empty());  // a held-back job stays for a while
+    plan.tick();
+    plan.tick();
     CHECK(planned(plan) == Moves{{JobId{20}, left, right, true}});
+}
+
+// Kills: a job that each child holds back goes back and forth as fast as the messages do.
+TEST_CASE("hand down: what every child holds back moves less and less often") {
+    HandDown plan = two_children(2);
+    HandDown::Job held = a_job(Standing::ahead, 1, left);
+    held.is_held_back = true;
+    plan.set(JobId{20}, held);
+    std::vector<int> seconds;
+    for (int second = 0; second < 2000; second++) {
+        for (const HandDown::Move& move : planned(plan)) {
+            held.child = move.to;
+            held.is_held_back = false;
+            plan.set(JobId{20}, held);  // the child looks at it first
+            held.is_held_back = true;
+            plan.set(JobId{20}, held);
+            seconds.push_back(second);
+        }
+        plan.tick();
+    }
+    REQUIRE(seconds.size() > 8);
+    CHECK(std::vector<int>(seconds.begin(), seconds.begin() + 8) == std::vector<int>{2, 6, 14, 30, 62, 126, 254, 510});
+    CHECK(seconds.size() == 13);
 }
 
 TEST_CASE("hand down: a lender takes only what its rules say, and gives back what they do not say any more") {
