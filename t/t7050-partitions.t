@@ -60,6 +60,10 @@ test_expect_success 'drain: what runs goes on, what waits waits here; resume: it
 	weir why $d2 | tee why && grep "waits for a partition of its queue that can run it: wide is drained" why && open_gate d1 && ended_well $d1 && test $(child_of $d2) = 0 &&
 	weir partition resume wide && wait_event $d2 start && open_gate d2 && ended_well $d2
 '
+test_expect_success 'a drained one gets no job either when job-route is loaded again' '
+	weir partition drain wide && load_route_again && wait_until job-route.tree "{}" ".children[] | select(.jobid == $(job_of wide)) | .state == \"attached\" and .drained" &&
+	gated d3 -q batch && test $(child_of $d3) = 0 && weir partition list | grep "wide .* drained" && weir partition resume wide && wait_event $d3 start && end d3
+'
 test_expect_success 'resize: a running job ends in the old instance, the new one takes what waits' '
 	gated r1 -q batch -c3 && wait_event $r1 start && old=$(child_of $r1) && gated r3 -q batch -c3 &&
 	wait_event $r3 weir.route && weir partition resize wide --cores 4 && partition wide "select(.state == \"up\" and .cores == 4)" &&

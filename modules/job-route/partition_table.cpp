@@ -60,6 +60,9 @@ void PartitionTable::adopt(const std::string& name, const PartitionInstance& ins
     if (is_current) {
         partition.current = adopted;
         partition.is_off = false;
+        if (partition.is_drained) {
+            act(ActionKind::drain, adopted.job);
+        }
     } else {
         partition.old.push_back(adopted);
         act(ActionKind::drain, adopted.job);

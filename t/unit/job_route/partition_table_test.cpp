@@ -207,6 +207,15 @@ TEST_CASE("partitions: what an earlier life started is taken over if it is what 
         scene.table.adopt("batch", found);
         scene.look();
         CHECK(scene.last_job == 0);
+        SECTION("and is drained") {
+            REQUIRE(scene.table.set_drained("batch", true));
+            found.job = JobId{8};
+            scene.end(JobId{7});
+            scene.table.adopt("batch", found);
+            scene.look();
+            CHECK(scene.batch().current->job == JobId{8});
+            CHECK(scene.drained == std::vector<JobId>{JobId{7}, JobId{8}});
+        }
         SECTION("and serves") {
             scene.attach(JobId{7});
             CHECK(scene.batch().current->job == JobId{7});
