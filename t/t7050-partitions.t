@@ -213,6 +213,13 @@ test_expect_success 'partitions of partitions: a job runs at the third level, an
 	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 partition left "select(.state == \"up\")" && FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 partition right "select(.state == \"up\")" &&
 	weir submit -q batch --wait -c2 echo third | grep third && weir tree | tee tree && grep "left" tree && grep "right .* own" tree
 '
+in_batch() (
+	FLUX_URI=local://$WEIR_RUNDIR/batch/local-0 && export FLUX_URI && "$@"
+)
+test_expect_success 'job-route of the middle one is loaded again: its partitions go on, though an instance of one died before' '
+	died=$(in_batch job_of left) && kill -9 $(cat run/batch/left/broker.pid) && in_batch log_has "The partition left serves its queue again" &&
+	left=$(in_batch job_of left) && test $left != $died && load_route_again "local://$WEIR_RUNDIR/batch/local-0" && in_batch is_alone left && test $(in_batch job_of left) = $left
+'
 test_expect_success 'and a middle one that is killed comes back with its own' '
 	kill -9 $(cat run/batch/broker.pid) && log_has "The partition batch serves its queue again" &&
 	weir submit -q batch --wait -c2 echo again | grep again && stop_weir && test -z "$(leftovers)"

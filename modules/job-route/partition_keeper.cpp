@@ -122,6 +122,15 @@ void PartitionKeeper::submitted(JobId id, const JournalEvent& event, const JobFa
     if (facts.partition.empty() || event.userid != getuid()) {
         return;
     }
+    if (!is_ready_) {
+        backlog_.emplace(id, facts);
+        return;
+    }
+    take_instance(id, facts);
+    look();  // the routes know which partition it is before it attaches
+}
+
+void PartitionKeeper::take_instance(JobId id, const JobFacts& facts) {
     jobs_[id];
     table_.started(facts.partition, facts.partition_folder, id);
     if (!table_.has_job(id)) {
@@ -131,12 +140,12 @@ void PartitionKeeper::submitted(JobId id, const JournalEvent& event, const JobFa
         instance.folder = facts.partition_folder;
         table_.adopt(facts.partition, instance);
     }
-    if (is_ready_) {
-        look();  // the routes know which partition it is before it attaches
-    }
 }
 
 void PartitionKeeper::event(JobId id, const JournalEvent& event) {
+    if (event.kind == JournalEvent::Kind::clean) {
+        backlog_.erase(id);
+    }
     const auto job = jobs_.find(id);
     if (job == jobs_.end()) {
         return;
@@ -152,12 +161,16 @@ void PartitionKeeper::event(JobId id, const JournalEvent& event) {
 
 void PartitionKeeper::ready() {
     is_ready_ = true;
+    for (const auto& [id, facts] : std::exchange(backlog_, {})) {
+        take_instance(id, facts);
+    }
     tell_plugin();
     look();
 }
 
 void PartitionKeeper::reset() {
     is_ready_ = false;
+    backlog_.clear();
     starting_.clear();
     ends_.clear();
     jobs_.clear();

@@ -93,6 +93,7 @@ class PartitionKeeper {
 
     std::vector<KeptPartition> kept() const;
     void warn_of_jobs_left(const std::vector<KeptPartition>& partitions);
+    void take_instance(JobId id, const JobFacts& facts);
     void tell_plugin();
     void on_told(flux_future_t* f);
     void perform();
@@ -127,7 +128,8 @@ class PartitionKeeper {
     RouteSettings started_with_;         ///< [weir.route] at the start
     PartitionTable table_;
     bool is_ready_ = false;
-    std::map<JobId, End> jobs_;  ///< active jobs that are instances of partitions
+    std::map<JobId, JobFacts> backlog_;  ///< until ready(): instances of partitions that have not ended
+    std::map<JobId, End> jobs_;          ///< active jobs that are instances of partitions
     std::map<flux_future_t*, Starting> starting_;
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> ends_;  ///< questions about instances that ended
     std::map<flux_future_t*, flux::Future> cancels_;
