@@ -102,4 +102,10 @@ test_expect_success 'a mistake is refused with file, line, value and what is rig
 	refused "users = [\"eve-is-nobody\"]" "users = ..eve-is-nobody..: there is no user eve-is-nobody on this machine; .weir.users. can give it a number" &&
 	cp good.toml site.toml && weir reload && weir partition list | grep "^short  *batch  *at most 1h"
 '
+test_expect_success 'a partition that a command added still takes its jobs after a reload that was refused' '
+	weir partition add big --queue batch -c 2 --takes duration-min=2h --takes cores-min=2 && are_up big && gated b3 -q batch -t2h -c2 &&
+	sed "s/^cores = 2/cores = 64/" good.toml >site.toml && test_expect_code 1 weir reload 2>err && cat err && cp good.toml site.toml &&
+	wait_until job-manager.jobtap-query "{\"name\":\"job-route-tap.so\"}" ".partitions == 4" >/dev/null &&
+	gated b4 -q batch -t2h -c2 && end b3 && wait_event $b4 start && test $(child_of $b4) = $(job_of big) && end b4
+'
 test_done

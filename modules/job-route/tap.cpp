@@ -72,6 +72,7 @@ class Tap {
     explicit Tap(flux_plugin_t* p) : p_(p) {}
     flux_t* flux() const { return flux_jobtap_get_flux(p_); }
     void start();
+    void ask_module();
 
     int on_validate(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_new(flux_plugin_t* p, flux_plugin_arg_t* args);
@@ -304,7 +305,13 @@ int Tap::on_conf_update(flux_plugin_t*, flux_plugin_arg_t* args) {
         flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s}", "errmsg", caught.message.c_str());
         return -1;
     }
+    ask_module();
     return 0;
+}
+
+/// The module, if it runs, knows the partitions that commands added.
+void Tap::ask_module() {
+    (void)flux::rpc(flux(), "job-route.tap-loaded", Json::object(), FLUX_RPC_NORESPONSE);
 }
 
 int Tap::on_query(flux_plugin_t*, flux_plugin_arg_t* args) {
@@ -473,8 +480,7 @@ int init(flux_plugin_t* p) {
         check(flux_jobtap_service_register(p, "update", flux::on_request<&Tap::on_update>, tap), "registering update");
         check(flux_jobtap_service_register(p, "partitions", flux::on_request<&Tap::on_partitions>, tap),
               "registering partitions");
-        // The module, if it runs, knows the partitions that commands added.
-        (void)flux::rpc(tap->flux(), "job-route.tap-loaded", Json::object(), FLUX_RPC_NORESPONSE);
+        tap->ask_module();
     });
 }
 
