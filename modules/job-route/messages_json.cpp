@@ -3,6 +3,7 @@
 #include "modules/job-route/messages_json.hpp"
 
 #include <array>
+#include <cstring>
 #include <string_view>
 
 namespace weir::route {
@@ -10,6 +11,10 @@ namespace {
 
 using EventKind = ChildEvent::Kind;
 using OrderKind = Order::Kind;
+
+constexpr std::size_t serves_max = 256;        ///< queues of a child
+constexpr std::size_t queue_name_max = 256;    ///< bytes
+constexpr std::size_t attach_text_max = 4096;  ///< bytes of a session's name, and of a URI
 
 constexpr std::array<const char*, 9> event_names{"submit",    "returned", "alloc",     "start",   "finish",
                                                  "exception", "clean",    "held-back", "admitted"};
@@ -28,6 +33,10 @@ std::optional<std::size_t> index_of(const std::array<const char*, N>& names, std
 
 Error bad(const std::string& what) {
     return Error{std::errc::protocol_error, what};
+}
+
+Error too_much(const std::string& what) {
+    return Error{std::errc::invalid_argument, what};
 }
 
 json_int_t number(std::uint64_t value) {
@@ -203,6 +212,27 @@ Json encode(const Attach& attach) {
     return payload;
 }
 
+namespace {
+
+/// Of an attach, which a guest may send.
+Result<std::vector<std::string>> decode_serves(json_t* serves) {
+    if (json_array_size(serves) > serves_max) {
+        return too_much("attach: serves has " + std::to_string(json_array_size(serves)) +
+                        " names; it must have at most " + std::to_string(serves_max));
+    }
+    auto names = decode_names(serves, "attach: serves");
+    for (std::size_t i = 0; names && i < names->size(); i++) {
+        const std::size_t size = (*names)[i].size();
+        if (size == 0 || size > queue_name_max) {
+            return too_much("attach: serves[" + std::to_string(i) + "] has " + std::to_string(size) +
+                            " bytes; the name of a queue must have 1 to " + std::to_string(queue_name_max));
+        }
+    }
+    return names;
+}
+
+}  // namespace
+
 Result<Attach> decode_attach(json_t* payload) {
     Attach attach;
     json_int_t child = 0;
@@ -226,9 +256,15 @@ Result<Attach> decode_attach(json_t* payload) {
     if (own < 0 || own > own_jobs_max) {
         return bad("attach: own must be from 0 to " + std::to_string(own_jobs_max));
     }
-    auto names = decode_names(serves, "attach: serves");
+    auto names = decode_serves(serves);
     if (!names) {
         return names.error();
+    }
+    for (const auto& [name, value] : {std::pair("session", session), std::pair("uri", uri)}) {
+        if (value != nullptr && std::strlen(value) > attach_text_max) {
+            return too_much(std::string("attach: ") + name + " has " + std::to_string(std::strlen(value)) +
+                            " bytes; it must have at most " + std::to_string(attach_text_max));
+        }
     }
     auto jobs = decode_array<KnownJob>(known, "attach: known", decode_known);
     if (!jobs) {

@@ -74,7 +74,7 @@ ParentRole::~ParentRole() {
 // ---- children ----
 
 // Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
-// else's. It may name queues, a URI and cores as it likes; they matter to those jobs alone.
+// else's. It may name up to 256 queues, a URI and cores as it likes; they matter to those jobs alone.
 void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");

@@ -342,6 +342,31 @@ TEST_CASE("resources: a child names what it has, and no more of it than its allo
     CHECK(*a_map(all, all).map(all) == *a_map("", "").map(all));
 }
 
+TEST_CASE("attach: how much a child may say of itself") {
+    const auto error_of = [](const Attach& attach) {
+        const auto decoded = decode_attach(encode(attach).get());
+        return decoded ? std::string() : decoded.error().message;
+    };
+    Attach attach;
+    attach.session = std::string(4096, 's');
+    attach.uri = std::string(4096, 'u');
+    attach.serves = std::vector<std::string>(256, std::string(256, 'q'));
+    CHECK(error_of(attach).empty());
+    Attach wrong = attach;
+    wrong.serves.emplace_back("batch");
+    CHECK(error_of(wrong) == "attach: serves has 257 names; it must have at most 256");
+    wrong.serves = {"batch", ""};
+    CHECK(error_of(wrong) == "attach: serves[1] has 0 bytes; the name of a queue must have 1 to 256");
+    wrong.serves = {std::string(257, 'q')};
+    CHECK(error_of(wrong) == "attach: serves[0] has 257 bytes; the name of a queue must have 1 to 256");
+    wrong = attach;
+    wrong.session += "s";
+    CHECK(error_of(wrong) == "attach: session has 4097 bytes; it must have at most 4096");
+    wrong = attach;
+    wrong.uri += "u";
+    CHECK(error_of(wrong) == "attach: uri has 4097 bytes; it must have at most 4096");
+}
+
 TEST_CASE("attach and report: numbers that a sum or a product would not hold") {
     const std::string attach = R"({"jobid": 1, "session": "s", "serves": ["q"], "known": [], "cores": )";
     CHECK(decode_attach(parsed(attach + "1073741824}").get()));
