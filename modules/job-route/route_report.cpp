@@ -42,8 +42,10 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.seq = 0;
     child.silent_ticks = 0;
     child.lost_ticks = 0;
-    child.refused.clear();
-    child.refusal_pause = 0;
+    if (child.is_trusted) {  // a guest's child could have its jobs posted as often as it attaches
+        child.refused.clear();
+        child.refusal_pause = 0;
+    }
     child.stale.clear();
     child.first.clear();
     child.is_complete = true;  // until it is known below what is to be sent first

@@ -120,6 +120,24 @@ TEST_CASE("returned: a child that accepts nothing is asked less and less often")
     CHECK(pause_after(ChildEvent::Kind::returned) == 60);
 }
 
+// Kills: a guest's child has a job given again as often as it attaches.
+TEST_CASE("returned: not to the same child in a new session, unless it is the owner's") {
+    const auto is_given_again = [](const Caller& caller) {
+        RouteTable table(false);
+        table.synced();
+        run_host(table, host, 7);
+        REQUIRE(table.attach(an_attach(host), caller));
+        enter(table, job, 7);
+        record_route(table, job, host);
+        (void)table.take();
+        REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+        REQUIRE(table.attach(an_attach(host, "t"), caller));
+        return !table.take().tap.empty();
+    };
+    CHECK(is_given_again({0, true}));
+    CHECK_FALSE(is_given_again({7, false}));
+}
+
 TEST_CASE("returned: to the only child that serves the queue, after a while") {
     RouteTable table = with_a_job();
     REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
