@@ -115,8 +115,8 @@ void ParentRole::on_probed(flux_future_t* f) {
 
 /// Answered when every event in it is on record, or was sent to the job-manager.
 // Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
-// status; their R lies inside the child's allocation, or is not larger than it. It may give its job an id that another
-// copy has: then nobody is answered who asks by that id.
+// status; their R lies inside the child's allocation, or is not larger than it. Nobody is told the ids of the copies as
+// ids of jobs. A job that it returns is given to it again after a pause.
 void ParentRole::report(const flux_msg_t* msg) {
     Report report = value_or_throw(decode_report(request_payload(msg).get()));
     const auto session = sessions_.find(report.child);

@@ -216,7 +216,9 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::accepted:
             job.given()->local = event.local;
             child.refusal_pause = 0;
-            copies_.add(entry.first, event.local);
+            if (child.is_trusted) {  // a guest's child could take the id of a job that ended here
+                copies_.add(entry.first, event.local);
+            }
             refile(entry);
             break;
         case Kind::returned:

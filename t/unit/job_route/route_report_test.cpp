@@ -44,6 +44,26 @@ TEST_CASE("report: an exception that does not end a job is none, so that the job
     end_cancels_copy(table, "cancel");
 }
 
+// Kills: a guest's child says that its copy has the id of a job that ended here, and who asks for that job gets the
+// copy's.
+TEST_CASE("report: the ids of copies count in the owner's children alone") {
+    const auto known = [](const Caller& caller) {
+        RouteTable table(false);
+        table.synced();
+        run_host(table, host, 7);
+        REQUIRE(table.attach(an_attach(host), caller));
+        enter(table, job, 7);
+        record_route(table, job, host);
+        Report report = a_report(ChildEvent::Kind::accepted);
+        report.events[0].local = LocalId{55};
+        REQUIRE(table.report(report));
+        REQUIRE(table.find(job)->local == LocalId{55});
+        return table.id_of(LocalId{55});
+    };
+    CHECK(known({0, true}) == job);
+    CHECK(known({7, false}) == JobId{});
+}
+
 TEST_CASE("report: a job taken that is no longer the child's is cancelled there") {
     RouteTable table(false);
     table.synced();
