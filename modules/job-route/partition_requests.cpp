@@ -37,9 +37,10 @@ Status write_whole(const std::string& path, const std::string& text) {
     const std::string beside = path + ".new";
     (void)unlink(beside.c_str());
     const int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool is_written =
-        fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-    const int failed = errno;
+    const ssize_t written = fd >= 0 ? write(fd, text.data(), text.size()) : -1;
+    const bool is_short = written >= 0 && static_cast<std::size_t>(written) < text.size();
+    const bool is_written = written >= 0 && !is_short && fsync(fd) == 0;
+    const int failed = is_short ? ENOSPC : errno;  // a short write sets no errno
     if (fd >= 0) {
         close(fd);
     }
