@@ -87,8 +87,10 @@ std::vector<GivenPriority> ChildLink::priorities() const {
     return all;
 }
 
+/// Meanwhile the parent may give this child more jobs: only the next session's `complete` is behind these.
 void ChildLink::lost() {
     is_attached_ = false;
+    is_complete_ordered_ = false;
     is_report_out_ = false;
     outbox_.clear();
 }

@@ -71,7 +71,8 @@ class ChildLink {
 
     ChildActions take() { return std::exchange(actions_, {}); }
     bool is_attached() const { return is_attached_; }
-    /// Whether all jobs that the parent expected here at the last attach have been submitted here.
+    /// Whether all jobs that the parent expected here at the attach of this session have been submitted here. Never
+    /// without a link.
     bool is_complete() const { return is_complete_ordered_ && submitting_ == 0; }
     /// The parent's priorities of all copies that have one.
     std::vector<GivenPriority> priorities() const;
@@ -120,8 +121,8 @@ class ChildLink {
 
     bool is_synced_ = false;
     bool is_attached_ = false;
-    bool is_complete_ordered_ = false;
-    std::size_t submitting_ = 0;  ///< submissions that are not answered
+    bool is_complete_ordered_ = false;  ///< in this session
+    std::size_t submitting_ = 0;        ///< submissions that are not answered
     std::uint64_t last_seq_ = 0;
     std::uint64_t sent_seq_ = 0;
     bool is_report_out_ = false;

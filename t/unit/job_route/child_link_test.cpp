@@ -445,3 +445,16 @@ TEST_CASE("complete: when the parent said so and each of its jobs has been submi
     }
     CHECK(link.is_complete());
 }
+
+TEST_CASE("complete: what the parent said in a session does not outlive its link") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.order(an_order(Order::Kind::complete));
+    link.lost();
+    link.submit_done(job, local);
+    CHECK_FALSE(link.is_complete());
+    link.attached();
+    CHECK_FALSE(link.is_complete());
+    link.order(an_order(Order::Kind::complete));
+    CHECK(link.is_complete());
+}

@@ -240,6 +240,32 @@ TEST_CASE("route: a job that left SCHED before its allocation was on record is w
     }
 }
 
+TEST_CASE("route: `complete` of a lost session lets no job start before the better ones of the next") {
+    World world;
+    const std::uint64_t child = world.spawn("debug");
+    const auto let_the_parent_work = [&] {
+        while (world.step_journal() || world.step_tap() || world.step_fetch() || world.step_up(child)) {
+        }
+    };
+    world.submit("debug");
+    world.connect(child);
+    let_the_parent_work();
+    while (world.step_down(child)) {
+    }
+    CHECK(world.children.at(child).ingest.size() == 1U);  // and `complete` has come
+    world.decide(world.submit("debug"), 20, false);
+    let_the_parent_work();
+    CHECK(world.children.at(child).down.size() == 1U);  // the better job
+    world.drop_link(child);
+    world.connect(child);
+    let_the_parent_work();
+    world.step_ingest(child);
+    CHECK_FALSE(world.step_alloc(child));
+    world.drain();
+    CHECK(world.violations == std::vector<std::string>{});
+    CHECK(world.starts.size() == 2U);
+}
+
 // Kills: not cancelling in the child what the parent took back or ended; a duplicate that is never disowned.
 TEST_CASE("route: children keep nothing behind", "[property]") {
     rc::prop("in any child that lives", [] {
