@@ -54,7 +54,8 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
                          .cores = moved,
                          .start = date_report(key.first, start.inside, *from, start.at),
                          .inside = start.inside,
-                         .bill = {.rate = from->rate_of(moved), .queue = start.queue, .project = start.project}};
+                         .bill = {.rate = from->rate_of(moved), .queue = start.queue, .project = start.project},
+                         .above = start.above};
     ledgers_.lend(*from, job);
     ledgers_.open(job);
     reported_.emplace(key, job);

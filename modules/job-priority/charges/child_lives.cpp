@@ -118,12 +118,12 @@ bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
         accounting_.correct_end(key, record.time);
     } else {
         const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
-        if (!accounting_.report_past(key, start_of(book_.find(child), record, payer))) {
+        if (!accounting_.report_past(key, start_of(key, book_.find(child), record, payer))) {
             return true;
         }
         touched_.push_back(closed.at(key).job.payer);
     }
-    tell_above(*life, record);
+    uplink_.record(named_above(*life, record));
     return true;
 }
 

@@ -4,19 +4,9 @@
 
 #include <algorithm>
 
+#include "libfairshare/base/keyed_hash.hpp"
+
 namespace weir::priority {
-namespace {
-
-/// The name of a child's job in records to our own parent. Two instances may issue the same number, so the child's
-/// number is mixed in (splitmix64's finaliser: one to one for each child). It is the same after any restart.
-std::uint64_t name_above(FluxJobId child, std::uint64_t job) {
-    std::uint64_t x = job + 0x9e3779b97f4a7c15ULL * child;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
-}  // namespace
 
 Status ChildReports::authorize(FluxJobId child, std::uint32_t userid, bool is_instance_owner, bool is_private) const {
     const BookJob* job = book_.find(child);
@@ -85,10 +75,11 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
     return node == unassociated && !book_.is_owners(child) ? std::nullopt : std::optional(node);
 }
 
-ReportedStart ChildReports::start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const {
+ReportedStart ChildReports::start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,
+                                     std::optional<NodeId> payer) const {
     const std::string& queue = child != nullptr ? payers_.queue_inside(*child, record) : record.queue;
     const std::string& project = child != nullptr ? payers_.project_inside(*child, record) : record.project;
-    return {record.inside, payer, record.cores, record.time, queue, project};
+    return {record.inside, payer, record.cores, record.time, queue, project, name_above(key)};
 }
 
 std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {
@@ -98,13 +89,29 @@ std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& rec
     if (!payer && !is_nobodys) {
         return std::nullopt;
     }
-    return accounting_.report_start({child, record.job}, start_of(job, record, payer));
+    const ReportedKey key{child, record.job};
+    return accounting_.report_start(key, start_of(key, job, record, payer));
 }
 
-void ChildReports::tell_above(FluxJobId child, UplinkRow record) {
-    record.job = name_above(child, record.job);
-    record.inside = record.inside == 0 ? child : name_above(child, record.inside);
-    uplink_.record(std::move(record));
+/// A job that began keeps its name. The numbers of two children's jobs may be the same, and a guest chooses those of
+/// his child: without the key he could choose one whose name is another job's, and end that job's charge.
+std::uint64_t ChildReports::name_above(ReportedKey key) const {
+    if (key.second == 0) {
+        return key.first;
+    }
+    if (const auto open = accounting_.reported().find(key); open != accounting_.reported().end()) {
+        return open->second.above;
+    }
+    if (const auto closed = accounting_.closed().find(key); closed != accounting_.closed().end()) {
+        return closed->second.job.above;
+    }
+    return keyed_hash(log_.meta().names_key, key.first, key.second);
+}
+
+UplinkRow ChildReports::named_above(FluxJobId child, UplinkRow record) const {
+    record.job = name_above({child, record.job});
+    record.inside = name_above({child, record.inside});
+    return record;
 }
 
 void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
@@ -113,7 +120,7 @@ void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
         return;
     }
     const ReportedKey key{child, record.job};
-    UplinkRow above = record;
+    UplinkRow above = named_above(child, record);
     if (record.is_start) {
         const auto at = begin(child, record);
         if (!at) {
@@ -133,7 +140,7 @@ void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
         const bool is_kept = job != nullptr && book_.is_owners(*job);
         above.time = accounting_.report_end(key, record.time, is_kept).value_or(record.time);
     }
-    tell_above(child, std::move(above));
+    uplink_.record(std::move(above));
 }
 
 void ChildReports::forget(const std::vector<FluxJobId>& children) {

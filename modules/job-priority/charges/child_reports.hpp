@@ -55,11 +55,14 @@ class ChildReports {
 
   private:
     void apply(FluxJobId child, const UplinkRow& record);
-    /// Records a job inside one of ours for our own parent, as far as the record was believed.
-    void tell_above(FluxJobId child, UplinkRow record);
+    /// The name of a child's job in records to our own parent; job 0 is the child's own job.
+    std::uint64_t name_above(ReportedKey key) const;
+    /// The record as our own parent gets it. REQUIRES: the job of an end is still known.
+    UplinkRow named_above(FluxJobId child, UplinkRow record) const;
     /// The time from which the record moved cores; nothing if it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
-    ReportedStart start_of(const BookJob* child, const UplinkRow& record, std::optional<NodeId> payer) const;
+    ReportedStart start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,
+                           std::optional<NodeId> payer) const;
     /// The payer of a job inside `child`; nothing if the record is not believed.
     std::optional<NodeId> payer_inside(const BookJob& child, const UplinkRow& record);
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.

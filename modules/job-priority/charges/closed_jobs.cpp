@@ -229,7 +229,8 @@ bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedSt
                          .cores = cores,
                          .start = begin,
                          .inside = lender.second,
-                         .bill = {.rate = around.job.rate_of(cores), .queue = start.queue, .project = start.project}};
+                         .bill = {.rate = around.job.rate_of(cores), .queue = start.queue, .project = start.project},
+                         .above = start.above};
     const ClosedJob closed{job, std::max(begin, around.end), {}};
     lend(ledgers, closed, key.first, {begin, closed.end, 1});
     keep(ledgers, key, closed);

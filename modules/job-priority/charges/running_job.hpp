@@ -25,7 +25,8 @@ struct RunningJob {
     Bill bill{};
     /// The time of the last report about its cores: no later report may be dated before it. Epoch: none.
     Instant told_until{};
-    JobRun run{};  ///< not of reported jobs
+    JobRun run{};             ///< not of reported jobs
+    std::uint64_t above = 0;  ///< of a reported job: its name in records to our own parent
 
     /// The rate of a job that uses `part` of its cores, rounded down.
     std::int64_t rate_of(std::int64_t part) const {
@@ -41,6 +42,7 @@ struct ReportedStart {
     Instant at;
     std::string queue{};
     std::string project{};
+    std::uint64_t above = 0;  ///< as in RunningJob
 };
 
 /// A job that was ended with the job whose cores it used, or that outer job itself: its child may correct the end.
@@ -58,7 +60,8 @@ inline void follow_tree(RunningJob& job, std::span<const NodeId> moved) {
 
 /// \param tree  the tree in force: rows name the payer's path in it
 inline RunningRow row_of(const ShareTree& tree, const RunningJob& job) {
-    return {payer_path(tree, job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run};
+    return {
+        payer_path(tree, job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run, job.above};
 }
 
 inline ClosedRow row_of(const ShareTree& tree, const ClosedJob& closed) {
@@ -73,7 +76,8 @@ inline RunningJob job_of(const ShareTree& tree, const RunningRow& row) {
             .inside = row.inside,
             .bill = row.bill,
             .told_until = row.told_until,
-            .run = row.run};
+            .run = row.run,
+            .above = row.above};
 }
 
 }  // namespace weir::priority

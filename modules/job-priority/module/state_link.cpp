@@ -2,6 +2,7 @@
 // Owns: writing the state file. See state_link.hpp.
 #include "modules/job-priority/module/state_link.hpp"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <ios>
@@ -24,6 +25,14 @@ std::string new_instance_name(flux_t* h) {
     name << (jobid != nullptr ? jobid : "") << "-" << std::hex << static_cast<long long>(flux_reactor_time() * 1e6)
          << "-" << getpid();
     return name.str();
+}
+
+HashKey new_key() {
+    HashKey key;
+    if (getrandom(&key, sizeof key, 0) != static_cast<ssize_t>(sizeof key)) {
+        flux::fail_errno("getrandom");
+    }
+    return key;
 }
 
 }  // namespace
@@ -54,6 +63,9 @@ void StateLink::restore(Instant now) {
     store_->drop_saved();
     if (is_new || store_->has_lost_log()) {  // else the parent would take our next records for those that it has
         service_.log().set_instance(new_instance_name(h_));
+    }
+    if (service_.log().meta().names_key == HashKey{}) {
+        service_.log().set_names_key(new_key());
     }
     is_rebuilt_told_ = !is_new || path().empty();
     for (const std::string& warning : warnings) {

@@ -14,29 +14,29 @@ std::int64_t number_or_zero(const std::string& text) {
     return value;
 }
 
-/// "host host ...".
-std::string text_of_hosts(const std::vector<std::uint64_t>& hosts) {
+/// "number number ...".
+std::string text_of_numbers(const std::vector<std::uint64_t>& numbers) {
     std::string text;
-    for (const std::uint64_t host : hosts) {
-        text += (text.empty() ? "" : " ") + std::to_string(host);
+    for (const std::uint64_t number : numbers) {
+        text += (text.empty() ? "" : " ") + std::to_string(number);
     }
     return text;
 }
 
-/// The hosts before the first that is no number.
-std::vector<std::uint64_t> hosts_in(const std::string& text) {
-    std::vector<std::uint64_t> hosts;
-    std::uint64_t host = 0;
+/// Those before the first that is no number.
+std::vector<std::uint64_t> numbers_in(const std::string& text) {
+    std::vector<std::uint64_t> numbers;
+    std::uint64_t number = 0;
     const char* const end = text.data() + text.size();
     for (const char* at = text.data(); at < end; ++at) {  // over the space
-        const auto read = std::from_chars(at, end, host);
+        const auto read = std::from_chars(at, end, number);
         if (read.ec != std::errc{}) {
             break;
         }
-        hosts.push_back(host);
+        numbers.push_back(number);
         at = read.ptr;
     }
-    return hosts;
+    return numbers;
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
             {"uplink_seq", std::to_string(meta.uplink_seq)},
             {"usage_since_us", std::to_string(meta.usage_since.time_since_epoch().count())},
             {"instance", meta.instance},
-            {"hosts", text_of_hosts(meta.hosts)}};
+            {"hosts", text_of_numbers(meta.hosts)},
+            {"names_key", text_of_numbers({meta.names_key.first, meta.names_key.second})}};
 }
 
 void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
@@ -63,7 +64,11 @@ void set_meta(SavedState& saved, const std::string& key, const std::string& valu
     } else if (key == "instance") {
         meta.instance = value;
     } else if (key == "hosts") {
-        meta.hosts = hosts_in(value);
+        meta.hosts = numbers_in(value);
+    } else if (key == "names_key") {
+        std::vector<std::uint64_t> parts = numbers_in(value);
+        parts.resize(2);
+        meta.names_key = {parts[0], parts[1]};
     } else if (key == "half_life_us") {
         saved.ledger.half_life = Duration{number_or_zero(value)};
     } else if (key == "frame") {

@@ -30,6 +30,11 @@ void StateLog::set_instance(std::string instance) {
     batch_.meta = meta_;
 }
 
+void StateLog::set_names_key(const HashKey& key) {
+    meta_.names_key = key;
+    batch_.meta = meta_;
+}
+
 void StateLog::begin_life(std::uint64_t host) {
     std::vector<std::uint64_t>& hosts = meta_.hosts;
     if (!hosts.empty() && hosts.back() == host) {

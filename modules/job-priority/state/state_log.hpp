@@ -34,6 +34,8 @@ class StateLog {
     /// Advances the floor, never back: jobs that freed their resources at or before it are charged.
     void set_charged_floor(Instant at);
     void set_instance(std::string instance);
+    /// The key of the names that ChildReports gives.
+    void set_names_key(const HashKey& key);
     /// This instance lives in job `host` of its parent, which it tells with all lives before.
     void begin_life(std::uint64_t host);
     /// UsageHours are complete from `at` on, unless they are from an earlier time on.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/keyed_hash.hpp"
 #include "libfairshare/base/time.hpp"
 #include "libfairshare/usage/counted_usage.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -99,8 +100,9 @@ struct RunningRow {
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: see UplinkRow
     Bill bill{};
-    Instant told_until{};  ///< see RunningJob
-    JobRun run{};          ///< of a job of our own
+    Instant told_until{};     ///< see RunningJob
+    JobRun run{};             ///< of a job of our own
+    std::uint64_t above = 0;  ///< of a reported job: see RunningJob
 };
 
 /// A start or end of a job that the parent has not acknowledged yet.
@@ -154,6 +156,7 @@ struct StateMeta {
     Instant usage_since{};         ///< UsageHours are complete from here on
     /// The parent's jobs that this instance lived in, the present one last. At most StateLog::hosts_max.
     std::vector<std::uint64_t> hosts{};
+    HashKey names_key{};  ///< of the names that ChildReports gives; secret, the same for the life of the file
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 

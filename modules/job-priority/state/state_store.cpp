@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "7";
+constexpr const char* schema_version = "8";
 
 // "weir" in ASCII: a SQLite file of another program must not be changed.
 constexpr const char* application_id = "2003134834";
@@ -38,7 +38,7 @@ constexpr const char* schema =
     "CREATE TABLE IF NOT EXISTS reported (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
     "  rate INTEGER NOT NULL DEFAULT 0, told_until_us INTEGER NOT NULL DEFAULT 0,"
-    "  queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
+    "  queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '', above INTEGER NOT NULL DEFAULT 0,"
     "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
@@ -46,7 +46,8 @@ constexpr const char* schema =
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
     "  told_until_us INTEGER NOT NULL, end_us INTEGER NOT NULL, instance TEXT NOT NULL, seq_acked INTEGER NOT NULL,"
     "  applied_until_us INTEGER NOT NULL, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
-    "  is_told INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  is_told INTEGER NOT NULL DEFAULT 0, above INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT "
+    "ROWID;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
     "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '',"
@@ -113,9 +114,14 @@ constexpr const char* from_version_5 =
 /// Version 6 does not know of which closed jobs the end was told.
 constexpr const char* from_version_6 = "ALTER TABLE closed ADD COLUMN is_told INTEGER NOT NULL DEFAULT 0;";
 
+/// Version 7 does not keep the names that our parent has for children's jobs: 0 stands for older_name_above().
+constexpr const char* from_version_7 =
+    "ALTER TABLE reported ADD COLUMN above INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE closed ADD COLUMN above INTEGER NOT NULL DEFAULT 0;";
+
 /// The migrations, one after the other; index 0 takes version 1 to 2.
-constexpr std::array migrations{from_version_1, from_version_2, from_version_3,
-                                from_version_4, from_version_5, from_version_6};
+constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4,
+                                from_version_5, from_version_6, from_version_7};
 
 bool exists(const std::string& path) {
     std::error_code failed;

@@ -6,6 +6,7 @@
 
 #include "modules/job-priority/state/meta_texts.hpp"
 #include "modules/job-priority/state/named_row.hpp"
+#include "modules/job-priority/state/older_names.hpp"
 #include "modules/job-priority/state/state_store.hpp"
 
 namespace weir::priority {
@@ -209,16 +210,21 @@ RunningRow read_reported_job(const RowReader& row) {
     job.inside = row.id("inside");
     job.bill.rate = row.integer("rate");
     job.told_until = row.time("told_until_us");
+    job.above = row.id("above");
+    if (job.above == 0) {
+        job.above = older_name_above(row.id("child"), row.id("job"));
+    }
     return job;
 }
 void write_reported(RowWriter& row, const RunningRow& job) {
     write_place(row, job);
     row.id("inside", job.inside).integer("rate", job.bill.rate).time("told_until_us", job.told_until);
+    row.id("above", job.above);
 }
 
 constexpr StateTable reported_table{
     "reported",
-    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us"},
+    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us", "above"},
     2};
 
 bool read_reported(const RowReader& row, SavedState& saved) {
@@ -226,10 +232,11 @@ bool read_reported(const RowReader& row, SavedState& saved) {
     return row.integer("cores") >= 0 && row.integer("rate") >= 0;
 }
 
-constexpr StateTable closed_table{"closed",
-                                  {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate",
-                                   "told_until_us", "end_us", "instance", "seq_acked", "applied_until_us", "is_told"},
-                                  2};
+constexpr StateTable closed_table{
+    "closed",
+    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us", "above",
+     "end_us", "instance", "seq_acked", "applied_until_us", "is_told"},
+    2};
 
 bool read_closed(const RowReader& row, SavedState& saved) {
     ClosedRow& closed = saved.closed[{row.id("child"), row.id("job")}];

@@ -271,7 +271,7 @@ struct ThreeLevels {
 
 }  // namespace
 
-// Mutant: modules/job-priority/charges/child_lives.cpp: tell_above(*life, record); =>
+// Mutant: modules/job-priority/charges/child_lives.cpp: uplink_.record(named_above(*life, record)); =>
 TEST_CASE("lives: the instances above learn what the next life says of what was open in the one before") {
     for (const double end : {120., 150.}) {
         ThreeLevels levels;

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 
+#include "modules/job-priority/state/older_names.hpp"
 #include "modules/job-priority/state/state_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -43,16 +44,15 @@ StateStore opened(const std::string& path, std::vector<std::string>* warnings = 
     return std::move(*store);
 }
 
-const JobRun ended_run{9, at(2), at(3)};
+const JobRun ended_run{9, at(2), at(3)}, first_run{0x8000000000000001ULL, at(5), at(6)};
 
 StateBatch everything() {
     StateBatch batch;
-    batch.meta = StateMeta{at(1), at(2), 77, "me", at(3), {5, 0xfedcba9876543210}};
+    batch.meta = StateMeta{at(1), at(2), 77, "me", at(3), {5, 0xfedcba9876543210}, {6, 0xfedcba9876543210}};
     batch.revisions = {{1, at(3), "a", "b", "\"x\" = 1\n"}};
     batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
     batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
-    batch.running[0x8000000000000001ULL] = RunningRow{"x/@u", 8, at(6)};
-    batch.running[0x8000000000000001ULL]->run = {0x8000000000000001ULL, at(5), at(6)};
+    batch.running[first_run.id] = RunningRow{"x/@u", 8, at(6), 0, {}, {}, first_run};
     batch.charged[ended_run] = at(7);
     batch.site[5] = SiteRow{0.5, at(2)};
     batch.reported[{1, 2}] = RunningRow{"", 3, at(8), 6};
@@ -77,27 +77,25 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     CHECK(s.charges[1].rate == -2);
     CHECK(s.charges[1].time == at(5));
     CHECK(s.revisions.at(0).toml == "\"x\" = 1\n");
-    CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
-    CHECK(s.running.at(0x8000000000000001ULL).run == JobRun{0x8000000000000001ULL, at(5), at(6)});
+    CHECK(s.running.at(first_run.id).cores == 8);
+    CHECK(s.running.at(first_run.id).run == first_run);
     CHECK(s.charged == std::map<JobRun, Instant>{{ended_run, at(7)}});
     CHECK(s.site == std::map<std::uint64_t, SiteRow>{{5, {0.5, at(2)}}});
     CHECK(s.reported.at({1, 2}).cores == 3);
     CHECK(s.downlinks.at(1).ignored_until == at(10));
     CHECK(s.reported.at({1, 2}).inside == 6);
-    CHECK(s.uplink.at(77).account == "x");
-    CHECK(s.uplink.at(77).inside == 4);
+    CHECK((s.uplink.at(77).account == "x" && s.uplink.at(77).inside == 4));
 }
 
 namespace {
 
 // What later versions added, taken away again.
 constexpr const char* to_version_5 =
-    "DROP TABLE usage_hour; DROP TABLE usage_label;"
-    "ALTER TABLE running DROP COLUMN queue; ALTER TABLE running DROP COLUMN project;"
-    "ALTER TABLE reported DROP COLUMN queue; ALTER TABLE reported DROP COLUMN project;"
-    "ALTER TABLE closed DROP COLUMN queue; ALTER TABLE closed DROP COLUMN project; ALTER TABLE closed DROP COLUMN "
-    "is_told;"
-    "ALTER TABLE uplink DROP COLUMN queue; ALTER TABLE uplink DROP COLUMN project; PRAGMA user_version=5;";
+    "DROP TABLE usage_hour; DROP TABLE usage_label; ALTER TABLE running DROP queue; ALTER TABLE running DROP project;"
+    "ALTER TABLE reported DROP queue; ALTER TABLE reported DROP project; ALTER TABLE reported DROP above;"
+    "ALTER TABLE closed DROP queue; ALTER TABLE closed DROP project; ALTER TABLE closed DROP is_told;"
+    "ALTER TABLE closed DROP above; ALTER TABLE uplink DROP queue; ALTER TABLE uplink DROP project;"
+    "PRAGMA user_version=5;";
 constexpr const char* to_version_4 =
     "ALTER TABLE running DROP COLUMN told_until_us; ALTER TABLE reported DROP COLUMN told_until_us;"
     "PRAGMA user_version=4;";
@@ -195,11 +193,11 @@ TEST_CASE("state: up to when a job's cores were reported comes back, and a file 
     CHECK(store.saved().reported.at({7, 1}).told_until == Instant{});
 }
 
-TEST_CASE("state: a job's queue and project come back, and a file of version 5 knew none") {
+TEST_CASE("state: a job's queue, project and name above come back, and a file of version 5 knew none") {
     const Folder folder;
     StateBatch batch = everything();
     batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "batch", .project = "qcd"}};
-    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}};
+    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}, {}, {}, 9};
     batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}, true};
     batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, "t", "u"};
     batch.usage = {{{5, "a", "b", "batch", "qcd"}, 9}};
@@ -208,6 +206,7 @@ TEST_CASE("state: a job's queue and project come back, and a file of version 5 k
         const StateStore store = opened(folder.file());
         CHECK(store.saved().running.at(7).bill == batch.running[7]->bill);
         CHECK(store.saved().reported.at({7, 1}).bill.project == "p");
+        CHECK(store.saved().reported.at({7, 1}).above == 9);
         CHECK(store.saved().closed.at({8, 1}).job.bill.queue == "r");
         CHECK(store.saved().closed.at({8, 1}).is_told);
         CHECK(store.saved().uplink.at(78).project == "u");
@@ -217,6 +216,7 @@ TEST_CASE("state: a job's queue and project come back, and a file of version 5 k
     CHECK(store.saved().running.at(7).bill.project.empty());
     CHECK(store.saved().running.at(7).cores == 2);
     CHECK(store.saved().closed.at({8, 1}).end == at(4));
+    CHECK(store.saved().reported.at({7, 1}).above == older_name_above(7, 1));
     CHECK_FALSE(store.saved().closed.at({8, 1}).is_told);
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("world: forty seeds of two levels hold under all faults") {
     hold_for_seeds("1x3", {.seed = 1, .shape = {1, 3}}, 40);
 }
 
-// Mutant: modules/job-priority/charges/child_reports.cpp: record.inside == 0 ? child => record.inside == 0 ? record.job
+// Mutant: modules/job-priority/charges/child_reports.cpp: child, record.inside => child, record.job
 TEST_CASE("world: forty seeds of three levels hold under all faults") {
     hold_for_seeds("1x3x2", {.seed = 1, .shape = {1, 3, 2}}, 40);
 }
