@@ -14,6 +14,9 @@ namespace {
 
 constexpr int window_weight_bits = 40;  // 64 windows of at most usage_max times a weight stay below 2^127
 constexpr std::int64_t window_max = std::int64_t{1} << 44;  // beyond any Instant
+// A window may hold more than usage_max, which is what counts of it. Sums of two such numbers stay below 2^127.
+constexpr __int128 held_max = __int128{1} << 120;
+constexpr std::int64_t window_rate_max = std::int64_t{1} << 50;  // as UsageLedger's
 
 /// What a window used up to `at` of its time, as if evenly: adds up to `amount` over any cuts.
 __int128 part_until(__int128 amount, __int128 begin, __int128 length, __int128 at) {
@@ -260,14 +263,12 @@ Result<WindowLedger> WindowLedger::restore(std::uint32_t nodes, const WindowStat
     WindowLedger ledger{nodes, state.policy};
     ledger.current_ = state.current;
     for (const WindowRow& row : state.rows) {
-        const auto is_in_range = [](__int128 amount) {
-            const auto most = static_cast<__int128>(usage_max);
-            return amount >= -most && amount <= most;
+        const auto is_held = [](const WideInteger& amount) {
+            return from_wide(amount) > -held_max && from_wide(amount) < held_max;
         };
         const bool fits = row.leaf.value < nodes && row.windows.size() == state.policy.depth &&
-                          is_in_range(static_cast<__int128>(row.rate) * state.policy.interval.count()) &&
-                          std::all_of(row.windows.begin(), row.windows.end(),
-                                      [&](const WideInteger& each) { return is_in_range(from_wide(each)); });
+                          row.rate > -window_rate_max && row.rate < window_rate_max &&
+                          std::all_of(row.windows.begin(), row.windows.end(), is_held);
         if (!fits) {
             return Error{std::errc::result_out_of_range,
                          "window: the row of node " + std::to_string(row.leaf.value) + " does not fit the ledger"};

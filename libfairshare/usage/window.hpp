@@ -82,8 +82,8 @@ class WindowLedger {
     void extend(std::uint32_t nodes);
 
     WindowState save() const;
-    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have, a row of the wrong length, a window or a
-    /// rate beyond usage_max.
+    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have, a row of the wrong length, a window of
+    /// 2^120 or more, or a rate of 2^50 or more.
     static Result<WindowLedger> restore(std::uint32_t nodes, const WindowState& state);
     std::size_t memory_bytes() const;
 

@@ -2,6 +2,7 @@
 // Owns: see job_cost.hpp.
 #include "modules/job-priority/jobs/job_cost.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -32,8 +33,8 @@ Bill bill_of(const Settings& settings, const JobRequest& request, const AllocEve
         bill.gpus = std::llround(gpus->second);
     }
     if (request.wall_time != Duration::max()) {
-        bill.committed = request.wall_time;
-        bill.prepaid = settings.billing.charging == Charging::at_dispatch ? request.wall_time : Duration{};
+        bill.committed = std::min(request.wall_time, bill_time_max);
+        bill.prepaid = settings.billing.charging == Charging::at_dispatch ? bill.committed : Duration{};
     }
     bill.queue = request.named_queue();
     bill.project = request.project;

@@ -97,6 +97,20 @@ TEST_CASE("window: a saved state that does not fit is refused") {
     state = ledger.save();
     state.current = std::int64_t{1} << 60;
     CHECK_FALSE(WindowLedger::restore(2, state));
+    state = ledger.save();
+    state.rows[0].windows[0] = to_wide(__int128{1} << 120);
+    CHECK_FALSE(WindowLedger::restore(2, state));
+}
+
+TEST_CASE("window: more than what counts is kept, read back and taken away again") {
+    WindowLedger ledger{2, {day, 2, 0.5}};
+    const SignedCoreMicros huge = SignedCoreMicros{1} << 90;
+    ledger.add(charged_leaf, huge, noon);
+    CHECK(ledger.usage(charged_leaf, noon) == usage_max);
+    auto again = WindowLedger::restore(2, ledger.save());
+    REQUIRE(again);
+    again->add(charged_leaf, -huge, noon);
+    CHECK(again->usage(charged_leaf, noon) == 0);
 }
 
 TEST_CASE("window: a leaf's history follows it into another tree") {
