@@ -19,6 +19,7 @@ struct MachineSize {
     std::uint32_t nodes = 1;
     double gpus = 0;
     double memory_gib = 0;
+    std::uint32_t node_cores = 0;  ///< of the node that has most; 0: not known
     friend bool operator==(const MachineSize&, const MachineSize&) = default;
 };
 

@@ -67,7 +67,10 @@ class PriorityService {
     // ---- what the stages depend on ----
     void configure(Settings settings, Instant now);
     /// Sets the instance's size; called again when it changes.
-    void set_machine(const MachineSize& machine) { ranked_.set_machine(machine); }
+    void set_machine(const MachineSize& machine) {
+        ranked_.set_machine(machine);
+        gate_.set_machine(tree(), machine);
+    }
     /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
     /// Local time less UTC: where the site's days begin.

@@ -11,11 +11,26 @@ std::uint64_t counted(std::int64_t number) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(1, number));
 }
 
-LimitedJob asked(const BookJob& job) {
-    return {counted(job.request->nodes), counted(job.request->cores), job.request->wall_time};
+}  // namespace
+
+/// The most that it may get, since only the scheduler decides where it runs.
+LimitedJob Gate::asked(const BookJob& job) const {
+    const JobRequest& request = *job.request;
+    const std::int64_t spread = machine_ ? std::min<std::int64_t>(request.spread, machine_->nodes) : request.spread;
+    const std::int64_t whole = machine_ ? request.whole_nodes * machine_->node_cores : 0;
+    return {counted(std::max(request.nodes, spread)), counted(std::max(request.cores, whole)), request.wall_time};
 }
 
-}  // namespace
+void Gate::set_machine(const ShareTree& tree, const MachineSize& machine) {
+    if (machine_ == machine) {
+        return;
+    }
+    machine_ = machine;
+    if (is_limited_) {
+        restart(tree);
+        count_all(tree);
+    }
+}
 
 void Gate::restart(const ShareTree& tree) {
     admitted_before_ = admission_.admitted();
@@ -76,7 +91,11 @@ void Gate::check(const ShareTree& tree, const BookJob& job, bool is_new) {
     auto hit = LimitCounts::never(tree, job.payer, asked(job));
     hit = hit || !is_new ? hit : admission_.counts().submission(tree, job.payer);
     if (hit) {
-        refusals_.emplace_back(job.id, "refused by a limit of the share tree: " + words_of(*hit, tree));
+        const std::string why = "refused by a limit of the share tree: " + words_of(*hit, tree);
+        const bool is_of_spread = hit->kind == LimitKind::nodes && job.request->spread > 0;
+        refusals_.emplace_back(job.id, is_of_spread ? why + ": it names no nodes (-N), and may be spread over " +
+                                                          std::to_string(asked(job).nodes)
+                                                    : why);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libfairshare/limits/admission.hpp"
+#include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/charges/child_reports.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 
@@ -24,6 +25,9 @@ class Gate {
     /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
     /// may be starting and stay admitted. Without this call none is admitted.
     void set_withheld(std::set<FluxJobId> ids) { withheld_ = std::move(ids); }
+    /// Counts the jobs again if the size is another. Before the first call it is unknown: a job may be spread over as
+    /// many nodes as it has slots, and its nodes have the cores that it requests.
+    void set_machine(const ShareTree& tree, const MachineSize& machine);
     /// The limits are those of `tree`. Every job must be counted again.
     void restart(const ShareTree& tree);
     /// Counts every job of the book, with its payer in the tree. Jobs admitted before restart() stay admitted. O(jobs
@@ -69,11 +73,13 @@ class Gate {
     const Admission& admission() const { return admission_; }
 
   private:
+    LimitedJob asked(const BookJob& job) const;
     void keep_admitted();
     void check(const ShareTree& tree, const BookJob& job, bool is_new);
 
     const JobBook& book_;
     const ChildReports& children_;
+    std::optional<MachineSize> machine_;
     Admission admission_;  ///< empty where the tree has no limits
     bool is_limited_ = false;
     bool is_due_ = false;

@@ -31,6 +31,8 @@ struct JobRequest {
     std::string project{};     ///< attributes.system.project
     /// attributes.system.weir.queue: of a routed job the queue above that its user submitted it to; empty: none
     std::string queue_above{};
+    std::int64_t spread = 0;       ///< if it names no nodes: its slots, each of which may get a node of its own
+    std::int64_t whole_nodes = 0;  ///< nodes that it requests with all their cores
 
     /// Its queue in reports.
     const std::string& named_queue() const { return queue_above.empty() ? queue : queue_above; }

@@ -19,7 +19,7 @@ std::size_t RequestPool::Hash::operator()(const JobRequest& request) const {
     mix(std::hash<std::string>()(request.queue));
     mix(std::hash<std::string>()(request.qos));
     mix(static_cast<std::size_t>(request.cores));
-    mix(static_cast<std::size_t>(request.nodes));
+    mix(static_cast<std::size_t>(request.nodes + request.spread + request.whole_nodes));
     mix(static_cast<std::size_t>(request.wall_time.count()));
     mix(request.routed_for.value_or(0));
     return hash;

@@ -68,10 +68,37 @@ std::map<std::string, double> requested_amounts(FlatValue resources, FlatValue s
     return amounts;
 }
 
-/// The nodes that it requests; 1 if it requests none.
-std::int64_t nodes_in(FlatValue resources) {
-    const FlatValue first = first_of(resources);
-    return text_at(first, "type") == "node" ? std::max<std::int64_t>(1, requested_count(first)) : 1;
+/// Nodes and slots of a jobspec; counts multiply from the outside to the inside.
+struct NodesAndSlots {
+    std::int64_t nodes = 0;
+    std::int64_t whole_nodes = 0;
+    std::int64_t slots = 0;
+};
+
+void add_nodes(FlatValue resources, std::int64_t factor, int depth, NodesAndSlots& sums) {
+    const auto add = [](std::int64_t& sum, std::int64_t count) { sum = std::min(requested_count_max, sum + count); };
+    if (depth > requested_depth_max) {
+        return;
+    }
+    for (FlatValue resource = first_of(resources); resource; resource = resource.next()) {
+        const std::int64_t count = std::min(requested_count_max, factor * requested_count(resource));
+        const std::string type = text_at(resource, "type");
+        if (type == "node") {
+            add(sums.nodes, count);
+            add(sums.whole_nodes, resource["exclusive"].boolean().value_or(false) ? count : 0);
+        } else if (type == "slot") {
+            add(sums.slots, count);
+        }
+        add_nodes(resource["with"], count, depth + 1, sums);
+    }
+}
+
+void read_nodes(FlatValue resources, JobRequest& request) {
+    NodesAndSlots sums;
+    add_nodes(resources, 1, 0, sums);
+    request.nodes = std::max<std::int64_t>(1, sums.nodes);
+    request.spread = sums.nodes == 0 ? sums.slots : 0;
+    request.whole_nodes = sums.whole_nodes;
 }
 
 /// 0, absent or unreadable: no limit.
@@ -90,7 +117,7 @@ JobRequest read_request(FlatValue jobspec) {
     request.qos = text_at(system, "qos");
     request.project = project_at(system["project"]);
     request.cores = requested_cores(resources);
-    request.nodes = nodes_in(resources);
+    read_nodes(resources, request);
     request.wall_time = wall_time_of(system["duration"]);
     request.amounts = requested_amounts(resources, system);
     const FlatValue weir = system["weir"];

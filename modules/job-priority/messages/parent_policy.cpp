@@ -29,7 +29,7 @@ std::uint32_t hash_of(std::string_view text, std::uint32_t hash = 2166136261U) {
 Json write_machine(const MachineSize& machine) {
     Json json = Json::object();
     json.set("cores", machine.cores).set("nodes", machine.nodes).set("gpus", machine.gpus);
-    return std::move(json.set("memory_gib", machine.memory_gib));
+    return std::move(json.set("memory_gib", machine.memory_gib).set("node_cores", machine.node_cores));
 }
 
 std::optional<MachineSize> read_machine(const json_t* json) {
@@ -43,6 +43,8 @@ std::optional<MachineSize> read_machine(const json_t* json) {
         static_cast<std::uint32_t>(std::clamp<std::int64_t>(read_integer(json, "nodes").value_or(1), 1, UINT32_MAX));
     machine.gpus = read_number(json, "gpus").value_or(0.);
     machine.memory_gib = read_number(json, "memory_gib").value_or(0.);
+    machine.node_cores = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(read_integer(json, "node_cores").value_or(0), 0, UINT32_MAX));
     return machine;
 }
 

@@ -2,6 +2,7 @@
 // Owns: reading and writing of wire JSON. See wire.hpp.
 #include "modules/job-priority/messages/wire.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "libfairshare/base/json/r.hpp"
@@ -25,6 +26,7 @@ MachineSize machine_of_R(json_t* R) {
     machine.cores = static_cast<std::uint32_t>(core_count(read->resources));
     machine.nodes = static_cast<std::uint32_t>(read->resources.nodes.size());
     for (const NodeResources& node : read->resources.nodes) {
+        machine.node_cores = std::max(machine.node_cores, static_cast<std::uint32_t>(node.cores.count()));
         machine.gpus += static_cast<double>(node.gpus.count());
         machine.memory_gib += node.memory_mib / 1024.;
     }

@@ -147,6 +147,29 @@ TEST_CASE("journal events: an odd jobspec still has an account, and at least one
     CHECK(submit.urgency == 16);
 }
 
+TEST_CASE("journal events: the nodes of a job that names none, and those that it requests whole, are read") {
+    const auto requested = [](const std::string& resources) {
+        const auto message = journal(
+            R"({"id":5,"events":[{"timestamp":1,"name":"submit","context":{"userid":1}}],"jobspec":{"resources":)" +
+            resources + "}}");
+        return std::get<SubmitEvent>(message->events.at(0).what).request;
+    };
+    const std::string slot = R"({"type":"slot","count":12,"with":[{"type":"core","count":1}]})";
+    const JobRequest slots = requested("[" + slot + "]");
+    CHECK(slots.nodes == 1);
+    CHECK(slots.spread == 12);
+    const JobRequest whole = requested(R"([{"type":"node","count":2,"exclusive":true,"with":[)" + slot + "]}]");
+    CHECK(whole.nodes == 2);
+    CHECK(whole.spread == 0);
+    CHECK(whole.whole_nodes == 2);
+    const JobRequest part = requested(R"([{"type":"node","count":2,"exclusive":false,"with":[)" + slot + "]}]");
+    CHECK(part.whole_nodes == 0);
+    const JobRequest inner = requested(
+        R"([{"type":"slot","count":3,"with":[{"type":"node","count":2,"with":[{"type":"core","count":1}]}]}])");
+    CHECK(inner.nodes == 6);
+    CHECK(inner.spread == 0);
+}
+
 TEST_CASE("journal events: amounts of every type but cores and nodes multiply along the jobspec") {
     const auto message = journal(R"({"id":5,"events":[
         {"timestamp":1,"name":"submit","context":{"userid":1,"urgency":16,"flags":0,"version":1}},

@@ -19,7 +19,7 @@ ParentPolicy a_policy() {
     ParentPolicy policy;
     policy.table = shared_table(table.get());
     policy.arguments = shared_arguments({"state=/var/x", "weights.wait=3", "half-life=2d"});
-    policy.machine = MachineSize{640, 10, 4., 2048.};
+    policy.machine = MachineSize{640, 10, 4., 2048., 128};
     policy.tree_revision = 7;
     policy.tree = "\"a\" = 1\n";
     return policy;

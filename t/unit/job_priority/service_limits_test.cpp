@@ -186,3 +186,69 @@ TEST_CASE("service: another tree leaves places to who has them as far as its lim
     CHECK(held_back_by(*s, 1).empty());
     CHECK(!held_back_by(*s, 2).empty());
 }
+
+namespace {
+
+/// Hard limits of one node for alice and 3 cores for bob; 15 nodes, the largest of 4 cores.
+std::unique_ptr<PriorityService> limited_by_size() {
+    auto made = service();
+    put_tree(*made,
+             "\"physics\" = 1\n\"physics/@alice\" = {shares = 1, nodes_max = 1}\n"
+             "\"bio\" = 1\n\"bio/@bob\" = {shares = 1, cores_max = 3}\n");
+    made->set_machine({60, 15, 0., 0., 4});
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    return made;
+}
+
+std::vector<std::pair<FluxJobId, std::string>> refusals_of(PriorityService& s, const JobRequest& request,
+                                                           std::uint32_t userid) {
+    s.apply({1, at(1), SubmitEvent{userid, 16, request}});
+    return s.gate().take_refusals();
+}
+
+}  // namespace
+
+// Mutant: modules/job-priority/gate/gate.cpp: std::max(request.nodes, spread) => request.nodes
+TEST_CASE("service: a job that names no nodes counts the nodes over which it may be spread") {
+    JobRequest request;
+    request.cores = 12;
+    request.spread = 12;
+    const auto refused = refusals_of(*limited_by_size(), request, alice);
+    REQUIRE(refused.size() == 1);
+    CHECK(
+        refused[0].second ==
+        "refused by a limit of the share tree: physics/@alice uses at most 1 node; the job asks for more: it names no "
+        "nodes (-N), and may be spread over 12");
+    request.spread = 1;
+    CHECK(refusals_of(*limited_by_size(), request, alice).empty());
+    request.spread = 0;  // it names one
+    CHECK(refusals_of(*limited_by_size(), request, alice).empty());
+}
+
+// Mutant: modules/job-priority/gate/gate.cpp: std::max(request.cores, whole) => request.cores
+TEST_CASE("service: nodes that a job requests whole count with all their cores") {
+    JobRequest request;
+    request.cores = 2;
+    request.nodes = 2;
+    CHECK(refusals_of(*limited_by_size(), request, bob).empty());
+    request.whole_nodes = 2;
+    CHECK(refusals_of(*limited_by_size(), request, bob).size() == 1);
+}
+
+// Mutant: modules/job-priority/gate/gate.cpp: if (machine_ == machine) => if (true)
+TEST_CASE("service: a pending job is counted again when the machine's size becomes known, or changes") {
+    auto s = limited_by_size();
+    JobRequest request;
+    request.cores = 2;
+    request.whole_nodes = 1;
+    s->set_machine({60, 15, 0., 0., 2});
+    s->apply({1, at(1), SubmitEvent{bob, 16, request}});
+    s->apply(eligible(1, 1));
+    s->pass(at(2));
+    CHECK(held_back_by(*s, 1).empty());
+    s->set_machine({60, 15, 0., 0., 4});
+    s->pass(at(3));
+    CHECK(held_back_by(*s, 1) == "bio/@bob uses at most 3 cores; the job asks for more");
+    CHECK(s->gate().take_refusals().empty());
+}
