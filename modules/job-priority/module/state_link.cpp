@@ -3,12 +3,11 @@
 #include "modules/job-priority/module/state_link.hpp"
 
 #include <sys/random.h>
-#include <unistd.h>
 
-#include <ios>
-#include <sstream>
 #include <utility>
 #include <vector>
+
+#include "modules/job-priority/module/instance_name.hpp"
 
 namespace weir::priority {
 namespace {
@@ -18,14 +17,6 @@ constexpr double commit_delay_s = 0.05;
 // An attempt may write the whole ledger. Once a minute that is no load, and the usage stays in memory until then.
 constexpr double state_retry_first_s = 0.5;
 constexpr double state_retry_last_s = 60.0;
-
-std::string new_instance_name(flux_t* h) {
-    const char* jobid = flux_attr_get(h, "jobid");
-    std::ostringstream name;
-    name << (jobid != nullptr ? jobid : "") << "-" << std::hex << static_cast<long long>(flux_reactor_time() * 1e6)
-         << "-" << getpid();
-    return name.str();
-}
 
 HashKey new_key() {
     HashKey key;

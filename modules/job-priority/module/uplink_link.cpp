@@ -7,6 +7,7 @@
 
 #include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/wire.hpp"
+#include "modules/job-priority/module/instance_name.hpp"
 
 namespace weir::priority {
 namespace {
@@ -88,7 +89,13 @@ void UplinkLink::on_attach(flux_future_t* f) {
     const bool is_complete = is_first_answer_ || json_is_true(json_object_get(payload.get(), "complete"));
     if (is_first_answer_) {
         is_first_answer_ = false;
-        service_.sends().uplink().queue().attached(acked_in(payload));
+        if (!service_.sends().uplink().queue().attached(acked_in(payload))) {
+            service_.log().set_instance(new_instance_name(h_));
+            link_.fail(
+                "the parent has usage records that are not in our state file, which is an older copy: records are "
+                "numbered anew, under another name of this instance");
+            return;
+        }
         service_.sends().uplink().acknowledged(acked_in(payload));
         state_ = State::attached;
         was_attached_ = true;

@@ -12,6 +12,7 @@ UplinkQueue::UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkR
     if (!records_.empty()) {
         last_seq_ = std::max(last_seq_, records_.rbegin()->first);
     }
+    sent_seq_ = last_seq_;
 }
 
 std::uint64_t UplinkQueue::add(UplinkRow record) {
@@ -20,10 +21,14 @@ std::uint64_t UplinkQueue::add(UplinkRow record) {
     return last_seq_;
 }
 
-void UplinkQueue::attached(std::uint64_t acked) {
+bool UplinkQueue::attached(std::uint64_t acked) {
+    if (acked > sent_seq_) {
+        return false;
+    }
     is_attached_ = true;
     is_out_ = false;
     acknowledged(acked);
+    return true;
 }
 
 void UplinkQueue::detached() {
@@ -44,11 +49,13 @@ std::optional<UplinkBatch> UplinkQueue::next() {
         batch.records.push_back(record);
     }
     is_out_ = true;
+    sent_seq_ = std::max(sent_seq_, batch.first_seq + batch.records.size() - 1);
     return batch;
 }
 
 std::uint64_t UplinkQueue::acknowledged(std::uint64_t acked) {
     is_out_ = false;
+    sent_seq_ = std::max(sent_seq_, acked);
     records_.erase(records_.begin(), records_.upper_bound(acked));
     return acked;
 }

@@ -32,8 +32,10 @@ class UplinkQueue {
     /// Appends a record and returns its number.
     std::uint64_t add(UplinkRow record);
 
-    /// The parent answered attach: it has applied everything up to `acked`. Sending may begin.
-    void attached(std::uint64_t acked);
+    /// The parent answered attach: it has applied everything up to `acked`. Sending may begin. False, without effect,
+    /// if `acked` was never sent: our state is an older copy, and the parent would take new records for those that it
+    /// has. Then attach under another instance name.
+    bool attached(std::uint64_t acked);
     /// The link is lost: nothing is in flight and nothing may be sent.
     void detached();
     /// The next batch; empty when not attached, when one is in flight, or when all is sent.
@@ -50,6 +52,7 @@ class UplinkQueue {
   private:
     std::map<std::uint64_t, UplinkRow> records_;
     std::uint64_t last_seq_ = 0;
+    std::uint64_t sent_seq_ = 0;  ///< the last number that the parent may have; those of the state file it may have
     bool is_attached_ = false;
     bool is_out_ = false;
 };

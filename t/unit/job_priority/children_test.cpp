@@ -172,6 +172,16 @@ TEST_CASE("children: a child that lost its state tells again, and is not believe
     CHECK(charged(*s, "physics/lattice/@alice", 999) == 120'000'000);
 }
 
+TEST_CASE("children: a child with an older copy of its state numbers anew, and only what is new is believed") {
+    auto s = parent_with_child();
+    tell(*s, 1, {start(1, 4, 110), end(1, 4, 120), start(2, 4, 130), end(2, 4, 140)});
+    UplinkQueue older(1, {});
+    CHECK_FALSE(older.attached(s->attach_child(child, "one", older.first_seq(), at(150))));
+    REQUIRE(older.attached(s->attach_child(child, "two", older.first_seq(), at(150))));
+    CHECK(tell(*s, 2, {end(1, 4, 120), start(3, 4, 150), end(3, 4, 160)}) == 4);
+    CHECK(charged(*s, "physics/lattice/@alice", 999) == 120'000'000);
+}
+
 TEST_CASE("children: a parent that lost its state goes on from what the child still has") {
     auto s = parent_with_child();
     CHECK(s->attach_child(child, "one", 41, at(900)) == 40);

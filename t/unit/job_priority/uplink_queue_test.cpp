@@ -28,6 +28,19 @@ TEST_CASE("uplink: nothing is sent before the parent said what it has") {
     CHECK_FALSE(queue.next());
 }
 
+// Mutant: modules/job-priority/sends/uplink_queue.cpp: acked > sent_seq_ => false
+TEST_CASE("uplink: nothing is attached, and nothing deleted, where the parent has records that were never sent") {
+    UplinkQueue queue(6, {{6, record(1)}});
+    queue.add(record(2));  // of the journal that was read again
+    CHECK_FALSE(queue.attached(7));
+    CHECK_FALSE(queue.is_attached());
+    CHECK(queue.unacknowledged() == 2);
+    CHECK(queue.attached(6));
+    CHECK(queue.unacknowledged() == 1);
+    REQUIRE(queue.next());
+    CHECK(queue.attached(7));
+}
+
 TEST_CASE("uplink: after a reconnect everything above the parent's word is sent again") {
     UplinkQueue queue;
     for (std::uint64_t job = 1; job <= 5; ++job) {
