@@ -120,16 +120,9 @@ Status StateLink::write(const StateBatch& batch) {
 }
 
 Status StateLink::read_usage(UsageReport& report) {
-    const UsageQuery& query = report.query();
-    for (std::size_t span = 0; span < report.spans(); ++span) {
-        const Status read =
-            store_->read_usage(query.edges[span], query.edges[span + 1], report.labels(),
-                               [&](const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); });
-        if (!read) {
-            return read;
-        }
-    }
-    return Done{};
+    return store_->read_usage(
+        report.query().edges, report.labels(),
+        [&](std::size_t span, const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); });
 }
 
 double StateLink::lag_s() const {

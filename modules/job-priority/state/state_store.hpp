@@ -3,6 +3,7 @@
 // Must not know: what the rows mean.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,10 +48,10 @@ class StateStore {
     /// the file.
     Status apply(const StateBatch& batch);
 
-    /// Usage of the hours from `first` to before `last`: `take` gets sums whose labels have the parts in `by`, one
-    /// label possibly twice. Errors: those of SQLite. O(rows of those hours).
-    Status read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
-                      const std::function<void(const UsageSlot&, SignedCoreMicros)>& take);
+    /// Usage by span, which is the hours from one edge to before the next: `take` gets the number of a span and a sum
+    /// whose label has the parts in `by`, one label possibly twice. Errors: those of SQLite. O(rows of those hours).
+    Status read_usage(std::span<const std::int64_t> edges, const UsageLabels& by,
+                      const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take);
 
     const std::string& path() const { return path_; }
 

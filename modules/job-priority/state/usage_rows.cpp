@@ -19,6 +19,14 @@ SqliteStatement& bind_label(SqliteStatement& statement, const UsageSlot& slot) {
     return statement.bind(slot.account).bind(slot.user).bind(slot.queue).bind(slot.project);
 }
 
+UsageSlot read_label(SqliteStatement& label, std::int64_t id, const UsageLabels& by) {
+    label.reset();
+    if (!label.bind(id).step()) {
+        return {};
+    }
+    return label_of({0, label.column_text(0), label.column_text(1), label.column_text(2), label.column_text(3)}, by);
+}
+
 }  // namespace
 
 UsageSlot label_of(const UsageSlot& slot, const UsageLabels& by) {
@@ -47,25 +55,29 @@ Status StateStore::add_usage(const UsageHours& usage) {
     return is_done ? Status(Done{}) : failed("cannot write usage by the hour");
 }
 
-/// The sums by label are computed here: SQLite would sort all rows for that, which takes ten times as long.
-Status StateStore::read_usage(std::int64_t first, std::int64_t last, const UsageLabels& by,
-                              const std::function<void(const UsageSlot&, SignedCoreMicros)>& take) {
-    std::unordered_map<std::int64_t, SignedCoreMicros> sums;
+/// The sums by label are computed here: SQLite would sort all rows for that, which takes ten times as long. Each label
+/// is read once, whatever the number of spans, and only if an hour has it.
+Status StateStore::read_usage(std::span<const std::int64_t> edges, const UsageLabels& by,
+                              const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take) {
+    std::unordered_map<std::int64_t, UsageSlot> labels;
     SqliteStatement hours = db_.prepare("SELECT label, core_us FROM usage_hour WHERE hour>=? AND hour<?");
-    hours.bind(first).bind(last);
-    while (hours.step()) {
-        sums[hours.column_int(0)] += hours.column_int(1);
-    }
-    SqliteStatement labels = db_.prepare("SELECT id, account, user, queue, project FROM usage_label");
-    while (!hours.failure() && labels.step()) {
-        if (const auto sum = sums.find(labels.column_int(0)); sum != sums.end()) {
-            take(label_of(
-                     {0, labels.column_text(1), labels.column_text(2), labels.column_text(3), labels.column_text(4)},
-                     by),
-                 sum->second);
+    SqliteStatement label = db_.prepare("SELECT account, user, queue, project FROM usage_label WHERE id=?");
+    for (std::size_t span = 0; span + 1 < edges.size(); ++span) {
+        std::unordered_map<std::int64_t, SignedCoreMicros> sums;
+        hours.reset();
+        hours.bind(edges[span]).bind(edges[span + 1]);
+        while (hours.step()) {
+            sums[hours.column_int(0)] += hours.column_int(1);
+        }
+        for (const auto& [id, sum] : sums) {
+            const auto [known, is_new] = labels.try_emplace(id);
+            if (is_new) {
+                known->second = read_label(label, id, by);
+            }
+            take(span, known->second, sum);
         }
     }
-    const auto& failure = hours.failure() ? hours.failure() : labels.failure();
+    const auto& failure = hours.failure() ? hours.failure() : label.failure();
     return failure
                ? Status(Error{std::errc::io_error, "state file " + path_ + ": cannot read usage: " + failure->message})
                : Status(Done{});

@@ -40,10 +40,9 @@ std::map<UsageSlot, std::int64_t> sums(PriorityService& s, StateStore& store, st
                                        UsageLabels by, double now) {
     UsageReport report({std::move(hours), by});
     std::map<UsageSlot, std::int64_t> result;
-    for (std::size_t span = 0; span < report.spans(); ++span) {
-        REQUIRE(store.read_usage(report.query().edges[span], report.query().edges[span + 1], by,
-                                 [&](const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); }));
-    }
+    REQUIRE(store.read_usage(
+        report.query().edges, by,
+        [&](std::size_t span, const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); }));
     report.add_unwritten(s, at(now));
     const auto view = report.view(s, at(now));
     REQUIRE(view);
@@ -233,10 +232,28 @@ TEST_CASE("usage report: hours that are three years old go, and their labels wit
     batch.usage = {{{2 + usage_hours_kept, "a", "u"}, 7}};
     REQUIRE(store.apply(batch));
     std::map<std::string, std::int64_t> users;
-    REQUIRE(store.read_usage(0, 1 << 20, {false, true, false, false}, [&](const UsageSlot& slot, SignedCoreMicros sum) {
+    const std::vector<std::int64_t> edges{0, 1 << 20};
+    const auto take = [&](std::size_t, const UsageSlot& slot, SignedCoreMicros sum) {
         users[slot.user] = static_cast<std::int64_t>(sum);
-    }));
+    };
+    REQUIRE(store.read_usage(edges, {false, true, false, false}, take));
     CHECK(users == std::map<std::string, std::int64_t>{{"u", 12}});
+}
+
+TEST_CASE("usage report: each span has its own sums, and one without an hour has none") {
+    StateStore store = memory();
+    StateBatch batch;
+    batch.usage = {
+        {{1, "a", "u"}, 5}, {{2, "a", "u"}, 6}, {{2, "b", "u"}, 8}, {{20, "a", "u"}, 7}, {{21, "a", "v"}, 9}};
+    REQUIRE(store.apply(batch));
+    std::map<std::pair<std::size_t, std::string>, std::int64_t> sums_of;
+    const std::vector<std::int64_t> edges{1, 3, 10, 21, 30};
+    const auto take = [&](std::size_t span, const UsageSlot& slot, SignedCoreMicros sum) {
+        sums_of[{span, slot.account + slot.user}] += static_cast<std::int64_t>(sum);
+    };
+    REQUIRE(store.read_usage(edges, {true, true, false, false}, take));
+    using Sums = std::map<std::pair<std::size_t, std::string>, std::int64_t>;
+    CHECK(sums_of == Sums{{{0, "au"}, 11}, {{0, "bu"}, 8}, {{2, "au"}, 7}, {{3, "av"}, 9}});
 }
 
 TEST_CASE("usage report: a sum beyond 64 bits is exact in the store, and refused in the answer") {
@@ -247,9 +264,9 @@ TEST_CASE("usage report: a sum beyond 64 bits is exact in the store, and refused
     }
     REQUIRE(store.apply(batch));
     UsageReport report({{0, 4}, {}});
-    REQUIRE(store.read_usage(0, 4, {}, [&](const UsageSlot& slot, SignedCoreMicros sum) {
+    REQUIRE(store.read_usage(report.query().edges, {}, [&](std::size_t span, const UsageSlot& slot, auto sum) {
         CHECK(sum == SignedCoreMicros{INT64_MAX} * 4);
-        report.add(0, slot, sum);
+        report.add(span, slot, sum);
     }));
     auto s = ready_service();
     CHECK_FALSE(report.view(*s, at(0)));
