@@ -74,11 +74,14 @@ class Search {
                 return *found;
             }
         }
-        if (tree_.associations_of(job_.user).empty()) {
+        const bool has_line = !tree_.associations_of(job_.user).empty();
+        if (!has_line && tree_.open_accounts().empty()) {
             return tree_.association("", job_.user, job_.queue);  // its error: the nearest name
         }
         return Error{std::errc::no_such_file_or_directory,
-                     "no line of user \"" + std::string{job_.user} + "\" is for the job's group, queue and QoS"};
+                     (has_line ? "no line of user \"" + std::string{job_.user} + "\""
+                               : "user \"" + std::string{job_.user} + "\" has no line, and no @* line") +
+                         " is for the job's group, queue and QoS"};
     }
 
   private:

@@ -91,6 +91,14 @@ TEST_CASE("payer: what is for another queue is closed, with all below it") {
     CHECK(paid(tree, {.user = "carlo", .account = ""}).find("did you mean") != std::string::npos);
 }
 
+// Mutant: libfairshare/tree/payer.cpp: !has_line && tree_.open_accounts().empty() => !has_line
+TEST_CASE("payer: a user without a line is no member by an @* line of a group that he is not in") {
+    const ShareTree tree = tree_of({{"physics", 1}, {"physics/group:staffx", 1}, {"physics/group:staffx/@*", 1}});
+    CHECK(paid(tree, {"bob"}) == "user \"bob\" has no line, and no @* line is for the job's group, queue and QoS");
+    const std::vector<std::string> groups{"staffx"};
+    CHECK(paid(tree, {.user = "bob", .groups = groups}) == "physics/group:staffx/+bob");
+}
+
 TEST_CASE("payer: without groups, queues and QoS in the tree it is the association") {
     const ShareTree tree = tree_of({{"a", 1}, {"a/@u", 1}, {"b", 1}, {"b/@u", 1}, {"b/@*", 1}});
     for (const char* account : {"", "a", "b", "c"}) {
