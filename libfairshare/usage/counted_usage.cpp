@@ -118,6 +118,16 @@ Result<std::variant<UsageLedger, WindowLedger>> restored(const ShareTreePtr& tre
     return std::variant<UsageLedger, WindowLedger>(std::move(*ledger));
 }
 
+/// Windows keep nothing of the payers outside the tree, whose jobs will end in the ledger. Those charged at dispatch
+/// end with what they began with.
+void start_outside(UsageLedger& ledger, std::span<const CountedJob> running, Instant at) {
+    for (const CountedJob& job : running) {
+        if (!is_in_tree(job.charge.payer) && job.charge.requested == Duration{}) {
+            ledger.start(job.charge.payer, job.charge.rate, at);
+        }
+    }
+}
+
 }  // namespace
 
 Status UsageRules::validate() const {
@@ -220,7 +230,7 @@ void CountedUsage::prepay(const CountedJob& job, int sign) {
 }
 
 /// What is kept, by other rules; nothing of it was charged at dispatch.
-void CountedUsage::convert(const UsageRules& rules, Instant at) {
+void CountedUsage::convert(const UsageRules& rules, std::span<const CountedJob> running, Instant at) {
     auto* ledger = std::get_if<UsageLedger>(&kept_);
     auto* windows = std::get_if<WindowLedger>(&kept_);
     if (ledger != nullptr && rules.decay != DecayKind::window) {
@@ -245,6 +255,9 @@ void CountedUsage::convert(const UsageRules& rules, Instant at) {
                     next);
             }
         }
+        if (auto* to = std::get_if<UsageLedger>(&next)) {
+            start_outside(*to, running, at);
+        }
         kept_ = std::move(next);
     }
 }
@@ -254,7 +267,7 @@ void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob
     for (const CountedJob& job : running) {
         prepay(job, -1);
     }
-    convert(rules, at);
+    convert(rules, running, at);
     for (const CountedJob& job : running) {
         prepay(job, 1);
     }

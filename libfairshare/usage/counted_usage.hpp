@@ -94,7 +94,7 @@ class CountedUsage {
     using Kept = std::variant<UsageLedger, WindowLedger>;
     static Kept made(const ShareTreePtr& tree, const UsageRules& rules);
     void prepay(const CountedJob& job, int sign);
-    void convert(const UsageRules& rules, Instant at);
+    void convert(const UsageRules& rules, std::span<const CountedJob> running, Instant at);
 
     ShareTreePtr tree_;
     UsageRules rules_;

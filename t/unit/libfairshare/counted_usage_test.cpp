@@ -176,6 +176,28 @@ TEST_CASE("counted: other rules leave the usage as it is at that instant") {
     }
 }
 
+// Mutant: libfairshare/usage/counted_usage.cpp: start_outside(*to, running, => start_outside(*to, running.first(0),
+TEST_CASE("counted: a job outside the tree that runs through a change of rules is charged until its end") {
+    for (const NodeId payer : {unassociated, idle}) {
+        for (const Duration requested : {Duration{}, Duration{2h}}) {
+            CountedUsage usage(tree(), window_rules());
+            const CountedJob job{{payer, 1000, second(0), requested}};
+            usage.start(job);
+            usage.set_rules(half_life_rules(), std::array{job}, second(100));
+            usage.end(job, second(200));
+            UsageSnapshot then;
+            UsageSnapshot later;
+            usage.snapshot(second(200), then);
+            usage.snapshot(second(5000), later);
+            const CoreMicros UsageSnapshot::*outside =
+                payer == idle ? &UsageSnapshot::idle : &UsageSnapshot::unassociated;
+            CHECK(core_seconds(then.*outside) > 90);
+            CHECK(later.*outside < then.*outside);
+            CHECK(usage.ledger()->rate(payer) == 0);
+        }
+    }
+}
+
 TEST_CASE("counted: what was charged at dispatch is trued up across a change of rules") {
     CountedUsage usage(tree(), half_life_rules());
     CountedUsage same(tree(), half_life_rules(9h));
