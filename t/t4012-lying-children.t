@@ -164,6 +164,22 @@ test_expect_success 'a hundred attaches of one job are one, and the earlier ones
 		    assert failed.errnum == wire.ENODATA, failed
 	EOF
 '
+test_expect_success 'attaches under other names cost no commit each' '
+	python3 - $alices <<-\EOF
+		import json, sys, wire
+		client, owner = wire.Client(userid=5001, rolemask=2), wire.Client()
+
+		def commits():
+		    return json.loads(owner.rpc("job-priority.metrics"))["commits"]["count"]
+
+		before, names = commits(), 500
+		for n in range(names):
+		    payload = {"jobid": int(sys.argv[1]), "instance": f"name {n}"}
+		    answer = json.loads(client.answer(client.start("job-priority.attach", payload, wire.STREAMING)))
+		    assert answer["seq_acked"] == 0, answer
+		assert commits() - before < names / 2, commits() - before
+	EOF
+'
 test_expect_success 'after a restart the state file says the same, and what runs is charged on' '
 	stop_broker here && start_broker here -c broker.toml -S statedir="$PWD/state" && call job-priority.sync "{}" &&
 	is_conserved && cp usage.json before.json &&

@@ -50,7 +50,6 @@ class StateLog {
     void put_reported(ReportedKey key, std::optional<RunningRow> row) { batch_.reported[key] = std::move(row); }
     void put_closed(ReportedKey key, std::optional<ClosedRow> row) { batch_.closed[key] = std::move(row); }
     void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
-    bool has_unwritten_downlink(std::uint64_t id) const { return batch_.downlinks.count(id) > 0; }
     void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
     void add_usage(UsageSlot slot, std::int64_t core_us) { batch_.usage[std::move(slot)] += core_us; }
     /// The hours that are not written yet.
