@@ -96,9 +96,9 @@ Exit run_import_flux_accounting(Context& context) {
     const auto associations = read_text_file((folder / associations_file).string());
     if (!banks || !associations) {
         const Error& error = banks ? associations.error() : banks.error();
-        return context.fail(exit_of(error), "cannot read " +
-                                                (folder / (banks ? associations_file : banks_file)).string() + ": " +
-                                                error.message + ". Write the tables with: flux account export-db");
+        return context.fail(exit_of_unread(error),
+                            "cannot read " + (folder / (banks ? associations_file : banks_file)).string() + ": " +
+                                error.message + ". Write the tables with: flux account export-db");
     }
     const auto read = read_flux_accounting(*banks, *associations);
     if (!read) {

@@ -16,7 +16,7 @@ Exit run_share_apply(Context& context) {
     const std::string shown = path == "-" ? "standard input" : path;
     const auto text = path == "-" ? read_standard_input() : read_text_file(path);
     if (!text) {
-        return context.fail(exit_of(text.error()), "cannot read " + shown + ": " + text.error().message + ".");
+        return context.fail(exit_of_unread(text.error()), "cannot read " + shown + ": " + text.error().message + ".");
     }
     const bool is_json =
         text->find_first_not_of(" \t\r\n") != std::string::npos && (*text)[text->find_first_not_of(" \t\r\n")] == '{';

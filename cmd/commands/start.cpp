@@ -54,7 +54,7 @@ Exit check_config(Context& context) {
     const std::string path = context.args.text("config");
     const auto text = read_text_file(path);
     if (!text) {
-        return context.fail(exit_of(text.error()), "cannot read " + path + ": " + text.error().message + ".");
+        return context.fail(exit_of_unread(text.error()), "cannot read " + path + ": " + text.error().message + ".");
     }
     const auto settings = config::read_settings_toml(*text, path);
     return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);

@@ -40,4 +40,9 @@ inline Exit exit_of(const Error& error) {
     }
 }
 
+/// For a file that a command cannot read.
+inline Exit exit_of_unread(const Error& error) {
+    return exit_of(error) == Exit::not_permitted ? Exit::not_permitted : Exit::no_such;
+}
+
 }  // namespace weir::cmd
