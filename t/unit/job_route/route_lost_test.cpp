@@ -123,13 +123,7 @@ TEST_CASE("returned: a child that accepts nothing is asked less and less often")
 // Kills: a guest's child has a job given again as often as it attaches.
 TEST_CASE("returned: not to the same child in a new session, unless it is the owner's") {
     const auto is_given_again = [](const Caller& caller) {
-        RouteTable table(false);
-        table.synced();
-        run_host(table, host, 7);
-        REQUIRE(table.attach(an_attach(host), caller));
-        enter(table, job, 7);
-        record_route(table, job, host);
-        (void)table.take();
+        RouteTable table = with_a_job(caller);
         REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
         REQUIRE(table.attach(an_attach(host, "t"), caller));
         return !table.take().tap.empty();

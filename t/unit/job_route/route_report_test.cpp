@@ -48,12 +48,7 @@ TEST_CASE("report: an exception that does not end a job is none, so that the job
 // copy's.
 TEST_CASE("report: the ids of copies count in the owner's children alone") {
     const auto known = [](const Caller& caller) {
-        RouteTable table(false);
-        table.synced();
-        run_host(table, host, 7);
-        REQUIRE(table.attach(an_attach(host), caller));
-        enter(table, job, 7);
-        record_route(table, job, host);
+        RouteTable table = with_a_job(caller);
         Report report = a_report(ChildEvent::Kind::accepted);
         report.events[0].local = LocalId{55};
         REQUIRE(table.report(report));

@@ -62,12 +62,12 @@ inline void record_route(RouteTable& table, JobId id, JobId child) {
     table.event(id, event);
 }
 
-/// One attached child with one job that it has.
-inline RouteTable with_a_job() {
+/// One attached child, an instance of the caller's, with one job that it has.
+inline RouteTable with_a_job(const Caller& caller = {0, true}) {
     RouteTable table(false);
     table.synced();
-    run_host(table, host);
-    REQUIRE(table.attach(an_attach(host), {0, true}));
+    run_host(table, host, caller.userid);
+    REQUIRE(table.attach(an_attach(host), caller));
     enter(table, job);
     record_route(table, job, host);
     table.jobspec_ready(job, "{}");
