@@ -8,6 +8,7 @@
 
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 #include "broker/services/job-manager/jobtap/jobtap.hpp"
+#include "broker/services/job-manager/state/transition.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
