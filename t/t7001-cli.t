@@ -187,10 +187,10 @@ test_expect_success 'prio when: who does not wait is named as people know it, wi
 	weir cancel --all --user alice && weir cancel --all --user bob
 '
 test_expect_success 'submit --setattr: attributes of the jobspec, several of them' '
-	weir submit --json --user bob --setattr=bank=physics --setattr=weir.memory_per_slot=4GiB --setattr user.ticket=4711 --simulate=1h x >j &&
+	weir submit --json --user bob --setattr=bank=physics --setattr=weir.note=4GiB --setattr user.ticket=4711 --simulate=1h x >j &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 call job-info.lookup "{\"id\":$(field j "d[\"id\"]"),\"keys\":[\"jobspec\"],\"flags\":0}" >spec &&
 	field spec "json.loads(d[\"jobspec\"])[\"attributes\"]" >attributes && cat attributes &&
-	grep "'"'memory_per_slot': '4GiB'"'" attributes && grep "'"'ticket': 4711"'" attributes &&
+	grep "'"'note': '4GiB'"'" attributes && grep "'"'ticket': 4711"'" attributes &&
 	weir jobs -u bob --json >j && test "$(field j "[x[\"account\"] for x in d[\"jobs\"]]")" = "['"'physics'"']" &&
 	weir cancel --all --user bob && test_expect_code 2 weir submit --setattr==1 true 2>err && grep "KEY=VALUE" err
 '

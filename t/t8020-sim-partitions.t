@@ -204,7 +204,8 @@ test_expect_success 'partitions that are larger than the machine, a scheduler th
 '
 test_expect_success 'what has no effect is said' '
 	printf "[sim]\nlink-delay = \"1s\"\n" >none.toml && weir sim run -p none.toml hand.swf 2>err >text && grep "link-delay has no effect without \[\[partition\]\]" err &&
-	sed "2a start = \"on-demand\"" two.toml >demand.toml && weir sim run -p demand.toml hand.swf 2>err >text && grep "partition left.*no effect" err
+	sed "2a start = \"on-demand\"" two.toml >demand.toml && weir sim run -p demand.toml hand.swf 2>err >text && grep "partition left.*no effect" err &&
+	sed "2a memory-per-node = \"8GiB\"" two.toml >memory.toml && weir sim run -p memory.toml hand.swf 2>err >text && grep "partition left.*no effect" err
 '
 
 # The log comes through a pipe, so that the replay is in its middle when Ctrl-C comes.

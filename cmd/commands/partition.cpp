@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t size_max = 1 << 24;
 constexpr std::size_t words_shown = 60;  ///< of the reason for a death
 constexpr std::size_t rules_shown = 16;
+constexpr const char* memory_option = "memory-per-node";
 
 /// "up", "drained", "down since ...": as in `weir tree`.
 std::string standing_text(const PartitionState& state) {
@@ -109,7 +110,7 @@ Json json_of(const PartitionState& state) {
     json.set("limits", limits ? limits->share() : Json::object());
     json.set("scheduler", state.scheduler).set("start", state.start);
     json.set("nodes", state.nodes).set("cores", state.cores).set("deaths", state.deaths).set("why", state.why);
-    json.set("log", state.log);
+    json.set("memory_per_node_mib", state.memory_per_node_mib).set("log", state.log);
     return std::move(json.set("instances", std::move(jobs)));
 }
 
@@ -164,7 +165,7 @@ Json request_of(const Context& context, const char* op) {
     return request;
 }
 
-/// --cores, --nodes and --cores-per-node into a table or a request. false: none is there.
+/// --cores, --nodes, --cores-per-node and --memory-per-node into a table or a request. false: none is there.
 bool set_size(const Context& context, Json& into) {
     bool is_there = false;
     for (const char* key : {"cores", "nodes", "cores-per-node"}) {
@@ -172,6 +173,10 @@ bool set_size(const Context& context, Json& into) {
             into.set(key, context.args.integer(key, 0));
             is_there = true;
         }
+    }
+    if (context.args.has(memory_option)) {
+        into.set(memory_option, context.args.text(memory_option));
+        is_there = true;
     }
     return is_there;
 }
@@ -318,7 +323,8 @@ const Option kill_option{"kill", 0, "", "end the running jobs as well", Kind::fl
 std::vector<Option> size_options() {
     return {{"cores", 'c', "N", "cores in all, on any nodes", Kind::integer, 1, size_max},
             {"nodes", 'N', "N", "nodes", Kind::integer, 1, size_max},
-            {"cores-per-node", 0, "N", "with --nodes: cores on each", Kind::integer, 1, size_max}};
+            {"cores-per-node", 0, "N", "with --nodes: cores on each", Kind::integer, 1, size_max},
+            {memory_option, 0, "SIZE", "memory on each node, as 64GiB, for jobs that request some"}};
 }
 
 Command named_command(const char* name, const char* summary, Exit (*run)(Context&), std::vector<std::string> examples,

@@ -13,6 +13,7 @@
 #include "cmd/common/job_output.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/submission.hpp"
+#include "libfairshare/base/memory_size.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -36,11 +37,18 @@ void set_file(Submission& submission, const std::string& stream, const std::stri
     submission.attributes.push_back("shell.options." + stream + ".path=" + quoted.dump());
 }
 
+/// MiB; 0: none is requested.
+Result<std::uint32_t> memory_of(const Args& args) {
+    return args.has("memory-per-task") ? parse_mib(args.text("memory-per-task")) : Result<std::uint32_t>(0U);
+}
+
+/// REQUIRES: its amount of memory is valid.
 Submission submission_of(const Args& args) {
     Submission submission;
     Jobspec& spec = submission.jobspec;
     spec.request.slots = static_cast<std::uint32_t>(args.integer("ntasks", 1));
     spec.request.cores_per_slot = static_cast<std::uint32_t>(args.integer("cores-per-task", 1));
+    spec.request.memory_per_slot_mib = memory_of(args).value();
     if (args.has("nodes")) {
         spec.request.nodes = static_cast<std::uint32_t>(args.integer("nodes", 1));
         const std::uint32_t tasks = args.has("ntasks") ? spec.request.slots : spec.request.nodes;
@@ -101,6 +109,9 @@ Exit run_submit(Context& context) {
                             "--ntasks must be a multiple of --nodes, so that every node gets as many tasks, "
                             "or less than --nodes.");
     }
+    if (const auto mib = memory_of(args); !mib) {
+        return context.fail(Exit::usage, "--memory-per-task: " + mib.error().message + ".");
+    }
     for (const std::string& word : submission_of(args).attributes) {
         const Json probe = Json::object();
         if (const Status done = set_attribute(probe.get(), word); !done) {
@@ -146,6 +157,7 @@ Command submit_command() {
     command.options = {
         {"ntasks", 'n', "N", "number of tasks (default 1)", Kind::integer, 1, 1 << 24},
         {"cores-per-task", 'c', "N", "cores for each task (default 1)", Kind::integer, 1, 1 << 20},
+        {"memory-per-task", 0, "SIZE", "memory for each task, as 4GiB (default: none is reserved)"},
         {"nodes", 'N', "N", "number of nodes, with equally many tasks on each", Kind::integer, 1, 1 << 20},
         {"time-limit", 't', "FSD", "end the job after 30s, 10m, 1.5h, 2d", Kind::duration},
         {"queue", 'q', "NAME", "queue (default: the instance's default queue)"},

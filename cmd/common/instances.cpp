@@ -230,6 +230,7 @@ std::vector<PartitionState> partition_states(Client& client) {
         state.scheduler = text_at(told, "scheduler");
         state.start = text_at(told, "start");
         state.nodes = integer_at(told, "nodes");
+        state.memory_per_node_mib = integer_at(told, "memory_per_node_mib");
         state.cores = integer_at(told, "cores");
         state.is_down = json_is_true(json_object_get(told, "down"));
         state.since = real_now() - number_at(told, "for");

@@ -60,7 +60,7 @@ struct PartitionState {
     std::string takes;                ///< the same as a JSON object
     std::string limits, limits_text;  ///< of what runs in it, as a JSON object and in words; the words empty: none
     std::string scheduler, start;
-    std::int64_t nodes = 0, cores = 0;
+    std::int64_t nodes = 0, cores = 0, memory_per_node_mib = 0;
     bool is_down = false;     ///< it died, and has not served since
     bool is_changed = false;  ///< `weir partition` added or resized it
     double since = 0;         ///< Unix seconds of this machine: when it came up or went down

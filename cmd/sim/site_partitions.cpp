@@ -93,6 +93,7 @@ class SiteReader {
         one.partition.queues = spec.queues;
         one.partition.overflow = spec.overflow;
         one.partition.rules = spec.takes;
+        one.partition.rules.memory.reset();
         one.partition.limits = spec.limits;
         const std::string place = "partition " + spec.name;
         if (!spec.partitions.empty()) {
@@ -101,7 +102,7 @@ class SiteReader {
         route::PartitionRules known;
         known.duration = spec.takes.duration;
         known.cores = spec.takes.cores;
-        if (spec.takes != known) {
+        if (one.partition.rules != known) {
             complain(place + ".takes", "[" + place + "] takes", "only rules by duration and cores are replayed");
         }
         if (!spec.scheduler.empty()) {
@@ -115,9 +116,9 @@ class SiteReader {
             }
         }
         const bool is_idle = spec.is_on_demand || spec.idle != Duration{};
-        if (!spec.options.empty() || !spec.config.empty() || is_idle) {
-            into_.warnings.push_back("[" + place +
-                                     "] options, config, start and idle-time have no effect in a replay.");
+        if (!spec.options.empty() || !spec.config.empty() || is_idle || spec.memory_per_node_mib > 0) {
+            into_.warnings.push_back(
+                "[" + place + "] options, config, start, idle-time and memory-per-node have no effect in a replay.");
         }
         into_.partitions.push_back(std::move(one));
     }

@@ -60,7 +60,8 @@ class HandDown {
         bool is_open = false;        ///< it may get jobs, and what waits there may be moved
         /// Queues whose jobs it may run while none of its own waits for its cores.
         std::vector<std::string> overflow = {};
-        int rank = 0;                 ///< of its rules (RuleBook): a child with a lower one is preferred
+        int rank = 0;                 ///< of its rules (RuleBook)
+        int preference = 0;           ///< of its rules (RuleBook): a child with a lower one is preferred
         std::string partition = {};   ///< the limits count the jobs of all its children; empty: no limits
         PartitionLimits limits = {};  ///< the same in all children of a partition
         friend bool operator==(const ChildFacts&, const ChildFacts&) = default;
@@ -113,18 +114,17 @@ class HandDown {
     /// In the order of priority, then of age, each job gets the first of those children that take it: the child that
     /// has it and room for it; the preferred child with room; the child that has it, up to twice the depth; the
     /// preferred child, up to the depth; nobody. A job that one child alone takes gets it without a bound. Preferred is
-    /// the lowest rank, then the least load. Behind all that, a job without room gets the room that a child leaves
-    /// which lends to its queue and has none of its own waiting; it goes back when the child needs the room. Ties of
-    /// load go to the lowest id. The caller carries the moves out in their order and tells by set().
-    /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
-    /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait.
-    /// A job that its child holds back takes no room there, only a place of the depth, and goes to another that has
-    /// room, after a pause that doubles each time.
-    /// A child of a partition with limits has no more jobs than the limits allow to run: a job that would exceed one
-    /// waits here, or goes to another child, and one that is there comes back. So no limit is exceeded whatever the
-    /// child starts.
-    /// O(children x (depth + room)), in jobs; the number of waiting jobs does not matter. In children with limits all
-    /// jobs are looked at; where users are counted, O(log) more for each user and size that waits.
+    /// the lowest preference, then the least load. Behind all that, a job without room gets the room that a child
+    /// leaves which lends to its queue and has none of its own waiting; it goes back when the child needs the room.
+    /// Ties of load go to the lowest id. The caller carries the moves out in their order and tells by set(). Where
+    /// cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each second
+    /// for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait. A job
+    /// that its child holds back takes no room there, only a place of the depth, and goes to another that has room,
+    /// after a pause that doubles each time. A child of a partition with limits has no more jobs than the limits allow
+    /// to run: a job that would exceed one waits here, or goes to another child, and one that is there comes back. So
+    /// no limit is exceeded whatever the child starts. O(children x (depth + room)), in jobs; the number of waiting
+    /// jobs does not matter. In children with limits all jobs are looked at; where users are counted, O(log) more for
+    /// each user and size that waits.
     std::vector<Move> plan(const Rules& rules);
     /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal

@@ -101,12 +101,12 @@ bool HandDown::Pass::may_stay_ahead(const Budget& budget, const Class& kind) con
 
 bool HandDown::Pass::is_preferred(const Budget& a, const Budget& b, std::int64_t cores) {
     const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
-    const int rank = a.child->facts.rank;
-    const int other = b.child->facts.rank;
-    return rank != other ? rank < other : (a.load + cores) * size(b) < (b.load + cores) * size(a);
+    const int first = a.child->facts.preference;
+    const int other = b.child->facts.preference;
+    return first != other ? first < other : (a.load + cores) * size(b) < (b.load + cores) * size(a);
 }
 
-/// The lowest rank; of these the least loaded, by cores a core.
+/// The lowest preference; of these the least loaded, by cores a core.
 template <typename Fits>
 std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job,
                                     std::size_t except, Fits fits) const {

@@ -10,6 +10,8 @@ namespace weir::route {
 
 namespace {
 
+constexpr const char* memory_key = "memory_per_slot";
+
 Result<Json> parse_jobspec(const std::string& text) {
     auto jobspec = Json::parse(text);
     if (!jobspec) {
@@ -77,6 +79,9 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     }
     json_t* system = system_of(*jobspec);
     Json weir = Json::object();
+    if (const json_t* memory = json_object_get(json_object_get(system, "weir"), memory_key)) {
+        weir.set(memory_key, Json::ref(memory));
+    }
     weir.set("jobid", submit.id.value).set("userid", submit.userid);
     if (!submit.queue.empty()) {
         weir.set("queue", submit.queue);

@@ -21,12 +21,14 @@ struct JobFacts {
     std::vector<std::string> serves;  ///< weir.serves: it is a child instance
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
-    std::string upstream_queue;   ///< weir.queue: that its user submitted it to
-    std::string upstream_output;  ///< weir.output: the name of its output's files there, without suffix
-    std::int64_t cores = 1;       ///< that it requests, as far as its jobspec has numbers
-    std::int64_t nodes = 1;       ///< the same; 1 where it requests none
-    Duration duration{};          ///< 0: no limit
-    std::string account;          ///< "bank" in the jobspec; empty: it names none
+    std::string upstream_queue;             ///< weir.queue: that its user submitted it to
+    std::string upstream_output;            ///< weir.output: the name of its output's files there, without suffix
+    std::int64_t cores = 1;                 ///< that it requests, as far as its jobspec has numbers
+    std::int64_t nodes = 1;                 ///< the same; 1 where it requests none
+    std::int64_t slots = 1;                 ///< the same, of the slots that its memory is for
+    std::uint32_t memory_per_slot_mib = 0;  ///< 0: it requests none
+    Duration duration{};                    ///< 0: no limit
+    std::string account;                    ///< "bank" in the jobspec; empty: it names none
     std::string qos;
     std::vector<std::string> properties;  ///< that each of its nodes must have
     bool has_own_R = false;               ///< stock Flux's alloc-bypass

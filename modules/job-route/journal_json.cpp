@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/memory_size.hpp"
 
 namespace weir::route {
 namespace {
@@ -41,7 +42,7 @@ std::string text_at(FlatValue object, std::string_view key) {
 }
 
 /// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
-/// \param wanted "core" or "node".
+/// \param wanted "core", "node" or "slot".
 std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t outside, int depth) {
     std::int64_t sum = 0;
     for (FlatValue vertex = first_of(resources); vertex; vertex = vertex.next()) {
@@ -63,6 +64,12 @@ std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t
 Duration limit_of(FlatValue seconds) {
     const auto duration = duration_from_number(seconds.number().value_or(0));
     return duration ? *duration : Duration::zero();
+}
+
+/// Without a valid amount: none. The scheduler complains of it.
+std::uint32_t memory_of(FlatValue text) {
+    const auto mib = text ? parse_mib(text.string().value_or("")) : Result<std::uint32_t>(0U);
+    return mib ? *mib : 0;
 }
 
 /// RFC 31: the properties that every node of the job must have. Properties inside "or" and "not" are not among them.
@@ -200,6 +207,7 @@ JobFacts decode_facts(FlatValue jobspec) {
     const FlatValue resources = jobspec["resources"];
     facts.cores = std::max<std::int64_t>(1, count_of("core", resources, 1, 0));
     facts.nodes = std::max<std::int64_t>(1, count_of("node", resources, 1, 0));
+    facts.slots = std::max<std::int64_t>(1, count_of("slot", resources, 1, 0));
     const FlatValue system = jobspec["attributes"]["system"];
     facts.account = text_at(system, "bank");
     facts.qos = text_at(system, "qos");
@@ -208,6 +216,7 @@ JobFacts decode_facts(FlatValue jobspec) {
     facts.queue = text_at(system, "queue");
     facts.has_own_R = bool(system["alloc-bypass"]);
     const FlatValue weir = system["weir"];
+    facts.memory_per_slot_mib = memory_of(weir["memory_per_slot"]);
     facts.serves = names_in(weir["serves"]);
     (void)take(facts.upstream, weir["jobid"]);
     (void)take(facts.upstream_userid, weir["userid"]);

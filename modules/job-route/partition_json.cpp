@@ -13,13 +13,14 @@
 
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/hostlist.hpp"
+#include "libfairshare/base/memory_size.hpp"
 #include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::route {
 namespace {
 
-constexpr std::array<std::string_view, 16> table_keys{
-    "name",  "queues",     "overflow",  "takes",   "limits", "cores",     "nodes",  "cores-per-node",
+constexpr std::array<std::string_view, 17> table_keys{
+    "name",  "queues",     "overflow",  "takes",   "limits", "cores",     "nodes",  "cores-per-node", "memory-per-node",
     "hosts", "properties", "scheduler", "options", "start",  "idle-time", "config", "partition"};
 constexpr std::array<std::string_view, 4> limit_keys{"running-jobs-max", "cores-max", "user-running-jobs-max",
                                                      "user-cores-max"};
@@ -96,6 +97,15 @@ class TableReader {
         }
         return found != nullptr ? std::optional(*duration) : std::nullopt;
     }
+    /// MiB; 0 where there is none, or a mistake.
+    std::uint32_t memory(const char* key) {
+        const json_t* found = value(key);
+        const auto mib = parse_mib(json_is_string(found) ? json_string_value(found) : "");
+        if (found != nullptr && !mib) {
+            complain(key, "must be an amount of memory with its unit, as \"64GiB\"");
+        }
+        return found != nullptr && mib ? *mib : 0;
+    }
     void check_keys(std::span<const std::string_view> keys) {
         const char* key = nullptr;
         const json_t* ignored = nullptr;
@@ -125,6 +135,13 @@ std::string module_of(const std::string& scheduler) {
     return scheduler == "easy" || scheduler == "fcfs" ? "sched-weir-" + scheduler : scheduler;
 }
 
+/// No job requests more than its nodes have.
+PartitionMemory memory_of(const PartitionSpec& spec) {
+    return spec.memory_per_node_mib == 0
+               ? PartitionMemory{}
+               : PartitionMemory{spec.memory_per_node_mib, std::max<std::int64_t>(1, spec.nodes)};
+}
+
 void read_size(TableReader& reader, PartitionSpec& spec) {
     const bool has_nodes = reader.has("nodes");
     if (has_nodes == reader.has("cores")) {
@@ -136,6 +153,8 @@ void read_size(TableReader& reader, PartitionSpec& spec) {
     }
     spec.nodes = reader.count("nodes", 0);
     spec.cores = has_nodes ? reader.count("cores-per-node", 1) : reader.count("cores", 1);
+    spec.memory_per_node_mib = reader.memory("memory-per-node");
+    spec.takes.memory = memory_of(spec);
     spec.hosts = reader.text("hosts", "a host list, as \"node[0-3]\"");
     if (!spec.hosts.empty() && !hostlist_decode(spec.hosts)) {
         reader.complain("hosts", "must be a host list, as \"node[0-3]\"");
@@ -197,7 +216,7 @@ std::optional<std::uint32_t> userid_of(const std::string& name, const json_t* us
 }
 
 PartitionRules read_rules(TableReader& reader, const PartitionSpec& spec, const json_t* users) {
-    PartitionRules rules;
+    PartitionRules rules = spec.takes;
     reader.check_keys(rule_keys);
     rules.duration = {reader.duration("duration-min"), reader.duration("duration-max")};
     check_order(reader, rules.duration, "duration");
@@ -400,88 +419,6 @@ json_t* partition_table_of(const json_t* array, const std::string& name) {
         }
     }
     return nullptr;
-}
-
-// ---- changes ----
-
-Result<PartitionChanges> PartitionChanges::parse(const std::string& text) {
-    auto document = Json::parse(text);
-    if (!document || !json_is_object(document->at("changes").get())) {
-        return Error{std::errc::invalid_argument, document ? "it has no \"changes\"" : document.error().message};
-    }
-    return PartitionChanges(document->at("changes"));
-}
-
-std::string PartitionChanges::text() const {
-    Json document = Json::object();
-    document.set("version", 1).set("changes", changes_.share());
-    return document.dump(JSON_INDENT(1)) + "\n";
-}
-
-Json PartitionChanges::applied_to(const json_t* configured, std::vector<std::string>* forgotten) {
-    std::vector<std::string> stale;
-    const char* name = nullptr;
-    json_t* change = nullptr;
-    json_object_foreach(changes_.get(), name, change) {
-        const json_t* table = partition_table_of(configured, name);
-        const json_t* over = json_object_get(change, "over");
-        const bool is_same = table == nullptr ? !json_is_object(over)
-                                              : json_equal(const_cast<json_t*>(table), const_cast<json_t*>(over)) == 1;
-        if (!is_same) {
-            stale.emplace_back(name);
-        }
-    }
-    for (const std::string& one : stale) {
-        json_object_del(changes_.get(), one.c_str());
-    }
-    if (forgotten != nullptr) {
-        *forgotten = stale;
-    }
-    Json array = Json::array();
-    std::size_t i = 0;
-    json_t* table = nullptr;
-    json_array_foreach(const_cast<json_t*>(configured), i, table) {
-        const json_t* own = json_object_get(table, "name");
-        const json_t* over = json_is_string(own) ? json_object_get(changes_.get(), json_string_value(own)) : nullptr;
-        const json_t* now = json_object_get(over, "now");
-        if (now == nullptr || json_is_object(now)) {
-            array.append(Json::ref(now == nullptr ? table : now));
-        }
-    }
-    json_object_foreach(changes_.get(), name, change) {
-        const json_t* now = json_object_get(change, "now");
-        if (json_is_object(now) && partition_table_of(configured, name) == nullptr) {
-            array.append(Json::ref(now));
-        }
-    }
-    return array;
-}
-
-Json PartitionChanges::change_of(const json_t* configured, const std::string& name) {
-    Json change = changes_.at(name.c_str());
-    if (!change) {
-        const json_t* table = partition_table_of(configured, name);
-        change = Json::object();
-        change.set("over", table != nullptr ? Json::ref(table) : Json::own(json_null()));
-        changes_.set(name.c_str(), change.share());
-    }
-    return change;
-}
-
-void PartitionChanges::set(const json_t* configured, const std::string& name, Json table) {
-    Json change = change_of(configured, name);
-    change.set("now", table ? std::move(table) : Json::own(json_null()));
-    if (json_is_null(change.at("now").get()) && json_is_null(change.at("over").get())) {
-        json_object_del(changes_.get(), name.c_str());  // what a command had added
-    }
-}
-
-void PartitionChanges::set_drained(const json_t* configured, const std::string& name, bool is_drained) {
-    change_of(configured, name).set("drained", is_drained);
-}
-
-bool PartitionChanges::is_drained(const std::string& name) const {
-    return json_is_true(changes_.at(name.c_str()).at("drained").get());
 }
 
 }  // namespace weir::route

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: [[partition]] tables as JSON: reading and checking them, and the changes that operators made. Must not know
-// files or jobs. Source: doc/configuration.md.
+// Owns: [[partition]] tables as JSON: reading and checking them. Must not know files or jobs. Source:
+// doc/configuration.md.
 #pragma once
 #include <jansson.h>
 
@@ -20,29 +20,6 @@ Result<std::vector<PartitionSpec>> decode_partitions(const json_t* array, const 
 
 /// The queues of all partitions of an array, each once; invalid entries are left out.
 std::vector<std::string> partition_queues(const json_t* array);
-
-/// The changes made by `weir partition`, on top of the configuration. A change of a partition is in force while the
-/// configuration's table of the partition is the one that it replaced.
-class PartitionChanges {
-  public:
-    PartitionChanges() : changes_(Json::object()) {}
-    /// Of a file that text() wrote. Errors: it is no such file.
-    static Result<PartitionChanges> parse(const std::string& text);
-    std::string text() const;
-
-    /// The array that is in force; forgets the changes whose tables are different now, and says which.
-    Json applied_to(const json_t* configured, std::vector<std::string>* forgotten = nullptr);
-    /// `table` null: the partition is removed.
-    void set(const json_t* configured, const std::string& name, Json table);
-    void set_drained(const json_t* configured, const std::string& name, bool is_drained);
-    bool is_drained(const std::string& name) const;
-
-  private:
-    explicit PartitionChanges(Json changes) : changes_(std::move(changes)) {}
-    Json change_of(const json_t* configured, const std::string& name);
-
-    Json changes_;  // name -> {over: table or null, now?: table or null, drained?: b}
-};
 
 /// The table of that name in an array; null if there is none.
 json_t* partition_table_of(const json_t* array, const std::string& name);

@@ -14,6 +14,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/private_mode.hpp"
+#include "modules/job-route/partition_changes.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
 #include "modules/job-route/partition_table.hpp"

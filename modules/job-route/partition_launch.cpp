@@ -3,6 +3,7 @@
 #include "modules/job-route/partition_launch.hpp"
 
 #include "libfairshare/base/json/merge.hpp"
+#include "libfairshare/base/memory_size.hpp"
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
@@ -111,6 +112,9 @@ Json system_of(const PartitionSpec& spec, const LaunchPlace& place, int folder) 
     Json partition = Json::object();
     partition.set("name", spec.name).set("folder", folder).set("digest", spec.digest);
     weir.set("serves", name_list(spec.queues)).set("partition", std::move(partition));
+    if (spec.memory_per_node_mib > 0) {
+        weir.set("memory_per_slot", encode_mib(spec.memory_per_node_mib));  // it has one slot on each node
+    }
     Json environment = Json::object();
     for (const auto& [name, value] : place.environment) {
         environment.set(name.c_str(), value);

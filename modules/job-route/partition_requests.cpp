@@ -283,7 +283,8 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     view.set("down", partition.is_down).set("deaths", partition.revival.deaths()).set("why", partition.why);
     view.set("for", to_seconds(now - partition.changed));
     view.set("next_in", to_seconds(partition.revival.next() - now));
-    view.set("nodes", spec.nodes).set("cores", spec.cores).set("scheduler", partition_scheduler(spec, place_));
+    view.set("nodes", spec.nodes).set("cores", spec.cores).set("memory_per_node_mib", spec.memory_per_node_mib);
+    view.set("scheduler", partition_scheduler(spec, place_));
     view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
     const bool is_living = partition.current && !partition.is_down;
     view.set("log", partition_paths(spec, place_, is_living ? partition.current->folder : partition.died_in).log);
@@ -335,7 +336,7 @@ Json PartitionKeeper::resized(const Json& request, const std::string& name) cons
     } else if (request.at("nodes")) {
         json_object_del(table.get(), "cores");
     }
-    for (const char* key : {"cores", "nodes", "cores-per-node"}) {
+    for (const char* key : {"cores", "nodes", "cores-per-node", "memory-per-node"}) {
         if (Json value = request.at(key)) {
             table.set(key, std::move(value));
         }
@@ -393,8 +394,8 @@ void PartitionKeeper::on_fit(flux_future_t* f) {
     }
 }
 
-/// {op, name, ...}: add {table}, remove {kill?}, resize {cores | nodes, cores-per-node?, kill?}, drain, resume, restart
-/// {kill?}, close.
+/// {op, name, ...}: add {table}, remove {kill?}, resize {cores | nodes, cores-per-node?, memory-per-node?, kill?},
+/// drain, resume, restart {kill?}, close.
 void PartitionKeeper::change(const flux_msg_t* msg) {
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) < 0) {

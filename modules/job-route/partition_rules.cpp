@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/memory_size.hpp"
 
 namespace weir::route {
 namespace {
@@ -92,14 +93,27 @@ bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// "at most 8GiB of memory", "at most 8GiB of memory on each of 2 nodes"; empty: none.
+std::string memory_text(const PartitionMemory& memory) {
+    return memory.per_node_mib == 0 ? ""
+                                    : "at most " + encode_mib(memory.per_node_mib) + " of memory" +
+                                          (memory.nodes == 1 ? "" : " on each of " + counted(memory.nodes, "node"));
+}
+
+/// Each slot is on one node.
+bool has_memory_for(const PartitionMemory& memory, const JobFacts& job) {
+    return job.memory_per_slot_mib == 0 || job.slots <= memory.nodes * (memory.per_node_mib / job.memory_per_slot_mib);
+}
+
 /// One kind of rule. Texts are made only for output, since each job is compared with all rules.
 struct RuleKind {
     std::string (*text)(const PartitionRules& rules);  ///< empty: no such rule
     bool (*is_met)(const PartitionRules& rules, const JobFacts& job, std::uint32_t userid);
     std::string (*job_text)(const JobFacts& job);
+    const char* unsaid = "";  ///< the rule where text() is empty and a job does not meet it
 };
 
-constexpr std::array<RuleKind, 7> rule_kinds{{
+constexpr std::array<RuleKind, 8> rule_kinds{{
     {[](const PartitionRules& rules) { return range_text(rules.duration, encode_fsd); },
      [](const PartitionRules& rules, const JobFacts& job, std::uint32_t) {
          return job.duration > Duration::zero() ? is_in(rules.duration, job.duration) : !rules.duration.most;
@@ -135,6 +149,15 @@ constexpr std::array<RuleKind, 7> rule_kinds{{
          return meets_properties(rules.properties, job.properties);
      },
      [](const JobFacts& job) { return required_text(job.properties); }},
+    {[](const PartitionRules& rules) { return rules.memory ? memory_text(*rules.memory) : std::string(); },
+     [](const PartitionRules& rules, const JobFacts& job, std::uint32_t) {
+         return !rules.memory || has_memory_for(*rules.memory, job);
+     },
+     [](const JobFacts& job) {
+         return "it asks for " + encode_mib(job.memory_per_slot_mib) + " for " +
+                (job.slots == 1 ? std::string("its slot") : "each of " + std::to_string(job.slots) + " slots");
+     },
+     "jobs that request no memory, since it has no memory-per-node"},
 }};
 
 }  // namespace
@@ -151,7 +174,8 @@ std::string rules_text(const PartitionRules& rules) {
 std::optional<Misfit> misfit_of(const PartitionRules& rules, const JobFacts& job, std::uint32_t userid) {
     for (const RuleKind& kind : rule_kinds) {
         if (!kind.is_met(rules, job, userid)) {
-            return Misfit{kind.text(rules), kind.job_text(job)};
+            const std::string rule = kind.text(rules);
+            return Misfit{rule.empty() ? kind.unsaid : rule, kind.job_text(job)};
         }
     }
     return std::nullopt;

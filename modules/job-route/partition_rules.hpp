@@ -20,6 +20,13 @@ struct Range {
     friend bool operator==(const Range&, const Range&) = default;
 };
 
+/// What the nodes of a partition have together, and each of them. A partition that was given no memory knows none.
+struct PartitionMemory {
+    std::uint32_t per_node_mib = 0;
+    std::int64_t nodes = 1;
+    friend bool operator==(const PartitionMemory&, const PartitionMemory&) = default;
+};
+
 /// A job must meet all of them; in a list, one of the names. Without any it takes every job.
 struct PartitionRules {
     Range<Duration> duration;
@@ -29,7 +36,8 @@ struct PartitionRules {
     std::vector<std::string> users;     ///< names or numbers
     std::set<std::uint32_t> userids;    ///< of `users`
     std::vector<std::string> qos;
-    std::vector<std::string> properties;  ///< that the job requires; "^gpu": it does not require gpu
+    std::vector<std::string> properties;         ///< that the job requires; "^gpu": it does not require gpu
+    std::optional<PartitionMemory> memory = {};  ///< nothing: whatever the job requests
     friend bool operator==(const PartitionRules&, const PartitionRules&) = default;
 };
 

@@ -15,13 +15,14 @@ namespace weir::route {
 /// A child instance that its parent keeps: it is started, restarted when it dies, and replaced when its table changes.
 struct PartitionSpec {
     std::string name;
-    std::size_t place = 0;              ///< in the configuration
-    bool is_added = false;              ///< by `weir partition`: it starts after those of the configuration
-    std::vector<std::string> queues;    ///< of the parent, at least one
-    std::vector<std::string> overflow;  ///< queues whose jobs it runs while none of its own wait
-    std::int64_t nodes = 0;             ///< 0: cores on any nodes, at least one node otherwise
-    std::int64_t cores = 1;             ///< on each node; in all, where nodes is 0
-    std::string hosts;                  ///< RFC 29 host list; empty: any
+    std::size_t place = 0;                  ///< in the configuration
+    bool is_added = false;                  ///< by `weir partition`: it starts after those of the configuration
+    std::vector<std::string> queues;        ///< of the parent, at least one
+    std::vector<std::string> overflow;      ///< queues whose jobs it runs while none of its own wait
+    std::int64_t nodes = 0;                 ///< 0: cores on any nodes, at least one node otherwise
+    std::int64_t cores = 1;                 ///< on each node; in all, where nodes is 0
+    std::uint32_t memory_per_node_mib = 0;  ///< 0: none is reserved for it
+    std::string hosts;                      ///< RFC 29 host list; empty: any
     std::vector<std::string> properties;
     std::string scheduler;             ///< module, "sched-weir-easy"
     std::vector<std::string> options;  ///< its arguments

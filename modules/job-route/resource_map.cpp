@@ -104,8 +104,9 @@ Result<std::string> ResourceMap::map(const std::string& job_R) const {
             return refused("rank " + std::to_string(node.rank) + " names what the child instance does not have");
         }
         const auto i = static_cast<std::size_t>(found - from.begin());
-        result.resources.nodes.push_back(
-            {to[i].rank, moved(node.cores, found->cores, to[i].cores), moved(node.gpus, found->gpus, to[i].gpus)});
+        result.resources.nodes.push_back({to[i].rank, moved(node.cores, found->cores, to[i].cores),
+                                          moved(node.gpus, found->gpus, to[i].gpus),
+                                          std::min(node.memory_mib, to[i].memory_mib)});
         if (i < allocation_->hosts.size()) {
             result.hosts.push_back(allocation_->hosts[i]);
         }

@@ -53,6 +53,7 @@ void RouteTable::refile_child(JobId id, const Child& child) {
         facts.overflow = partition->overflow;
     }
     facts.rank = rank_of(id);
+    facts.preference = book_.preference_of(facts.rank);
     if (const KeptPartition* partition = family_of(id); partition != nullptr && !partition->limits.is_empty()) {
         facts.partition = partition->name;
         facts.limits = partition->limits;

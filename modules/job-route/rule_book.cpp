@@ -5,6 +5,19 @@
 #include <algorithm>
 
 namespace weir::route {
+namespace {
+
+/// Of each rank, the first one with the same rules but for memory.
+std::vector<int> preferences_of(std::vector<PartitionRules> rules) {
+    std::vector<int> preferences;
+    for (PartitionRules& one : rules) {
+        one.memory.reset();
+        preferences.push_back(static_cast<int>(std::find(rules.begin(), rules.end(), one) - rules.begin()));
+    }
+    return preferences;
+}
+
+}  // namespace
 
 bool RuleBook::set(const std::vector<PartitionRules>& rules) {
     std::vector<PartitionRules> different;
@@ -19,6 +32,7 @@ bool RuleBook::set(const std::vector<PartitionRules>& rules) {
         return false;
     }
     rules_ = std::move(different);
+    preferences_ = preferences_of(rules_);
     kinds_.clear();
     met_.clear();
     return true;

@@ -9,6 +9,7 @@
 
 #include "libfairshare/base/check.hpp"
 #include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/partition_changes.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/question_json.hpp"
 #include "modules/job-route/resource_map.hpp"

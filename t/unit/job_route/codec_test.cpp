@@ -222,15 +222,20 @@ TEST_CASE("journal: what the rules of partitions look at, and its updates") {
     const JobFacts facts = facts_of(R"({"resources":[{"type":"node","count":{"min":2},"with":
         [{"type":"slot","count":3,"with":[{"type":"core","count":4}]}]}],"attributes":{"system":{"duration":90.5,
         "bank":"bio/lab","qos":"high","constraints":{"and":[{"properties":["gpu","^old"]},{"or":[{"properties":
-        ["fat"]}]}]}}}})");
+        ["fat"]}]}]},"weir":{"memory_per_slot":"2GiB"}}}})");
     CHECK(facts.cores == 24);
     CHECK(facts.nodes == 2);
+    CHECK(facts.slots == 6);
+    CHECK(facts.memory_per_slot_mib == 2048);
     CHECK(facts.duration == std::chrono::milliseconds(90500));
     CHECK(facts.account == "bio/lab");
     CHECK(facts.qos == "high");
     CHECK(facts.properties == std::vector<std::string>{"gpu"});
-    const JobFacts none = facts_of(R"({"attributes":{"system":{"duration":-1,"bank":3}}})");
+    const JobFacts none =
+        facts_of(R"({"attributes":{"system":{"duration":-1,"bank":3,"weir":{"memory_per_slot":"lots"}}}})");
     CHECK(none.nodes == 1);
+    CHECK(none.slots == 1);
+    CHECK(none.memory_per_slot_mib == 0);
     CHECK(none.duration == weir::Duration::zero());
     CHECK(none.account.empty());
     const auto entry = journal_of(R"({"id":9,"events":[{"name":"jobspec-update","context":
@@ -257,6 +262,10 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     submit.output = "/state/output/f3";
     CHECK(*localize(submit, {}) ==
           R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"output":"/state/output/f3"}}}})");
+    submit.output.clear();  // memory is the user's to request
+    submit.jobspec = R"({"attributes":{"system":{"weir":{"memory_per_slot":"4GiB","jobid":3}}}})";
+    CHECK(*localize(submit, {}) ==
+          R"({"attributes":{"system":{"weir":{"memory_per_slot":"4GiB","jobid":77,"userid":5001}}}})");
     submit.jobspec = R"({"attributes":{}})";
     CHECK(localize(submit, {}).error().message == "jobspec: attributes.system is missing");
     submit.jobspec = "{";
@@ -314,6 +323,22 @@ TEST_CASE("resources: the child's n-th node and core are the n-th of its allocat
     check(R_text(rank_with("1", "1,3"), "b"), R_text(rank_with("6", "1,9"), "n6"));
     check(R_text(rank_with("1", "1-2"), "b"), R_text(rank_with("6", "1,8"), "n6"));
     check(child, allocation);
+}
+
+TEST_CASE("resources: memory is passed on, up to what the allocation has") {
+    const auto with_memory = [](const std::string& text, const std::string& host, int mib) {
+        return text.substr(0, text.size() - 1) + R"(,"scheduling":{"weir":{"memory_mib":[{"hosts":")" + host +
+               R"(","value":)" + std::to_string(mib) + "}]}}}";
+    };
+    const std::string child = R_text(rank_with("0", "0-1"), "a");
+    const auto map = a_map(child, with_memory(R_text(rank_with("4", "2,7"), "n4"), "n4", 4096));
+    const auto mapped_memory = [&](int mib) {
+        return weir::decode_r(*map.map(with_memory(R_text(rank_with("0", "0"), "a"), "a", mib)))
+            ->resources.nodes.at(0)
+            .memory_mib;
+    };
+    CHECK(mapped_memory(1024) == 1024);
+    CHECK(mapped_memory(9999) == 4096);
 }
 
 TEST_CASE("resources: another shape leaves the child's own numbers, no R is an error") {

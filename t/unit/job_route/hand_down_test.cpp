@@ -351,13 +351,14 @@ HandDown::Job of_kind(HandDown::Job job, int kind) {
 HandDown::ChildFacts of_rank(std::int64_t cores, int rank) {
     HandDown::ChildFacts facts = of_cores(cores);
     facts.rank = rank;
+    facts.preference = rank;
     return facts;
 }
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down_pass.cpp: rank != other ? rank < other => rank != other ? rank > other
-TEST_CASE("hand down: the lowest rank that takes the job and has room is preferred, whatever the load") {
+// Mutant: modules/job-route/hand_down_pass.cpp: first != other ? first < other => first != other ? first > other
+TEST_CASE("hand down: the lowest preference that takes the job and has room is preferred, whatever the load") {
     HandDown plan(2);
     plan.set_child(left, of_rank(4, 1));
     plan.set_child(right, of_rank(8, 0));

@@ -105,6 +105,49 @@ TEST_CASE("partition rules: users, QoS and properties") {
     CHECK(told(rules, job).empty());
 }
 
+// Mutant: modules/job-route/partition_rules.cpp: memory.nodes * (memory.per_node_mib / job.memory_per_slot_mib) =>
+// memory.nodes * memory.per_node_mib / job.memory_per_slot_mib
+TEST_CASE("partition rules: a slot's memory is on one node, and a partition that has none takes no request for it") {
+    const auto job_of = [](std::int64_t slots, std::uint32_t mib) {
+        JobFacts job = a_job_of(1h);
+        job.slots = slots;
+        job.memory_per_slot_mib = mib;
+        return job;
+    };
+    PartitionRules rules;
+    CHECK(told(rules, job_of(1, 4096)).empty());  // a child that is no partition says itself what it has
+    rules.memory = PartitionMemory{};
+    CHECK(rules_text(rules).empty());
+    CHECK(told(rules, job_of(9, 0)).empty());
+    CHECK(told(rules, job_of(1, 1)) ==
+          "jobs that request no memory, since it has no memory-per-node; it asks for 1MiB for its slot");
+    rules.memory = PartitionMemory{8192, 1};
+    CHECK(rules_text(rules) == "at most 8GiB of memory");
+    CHECK(told(rules, job_of(2, 4096)).empty());
+    CHECK(told(rules, job_of(1, 8193)) == "at most 8GiB of memory; it asks for 8193MiB for its slot");
+    rules.memory = PartitionMemory{8192, 2};
+    CHECK(told(rules, job_of(2, 6144)).empty());
+    CHECK(told(rules, job_of(3, 5120)) ==
+          "at most 8GiB of memory on each of 2 nodes; it asks for 5GiB for each of 3 slots");
+}
+
+// Mutant: modules/job-route/rule_book.cpp: one.memory.reset(); => // one.memory.reset();
+TEST_CASE("rule book: memory makes partitions differ in what they take, not in which is preferred") {
+    RuleBook book;
+    PartitionRules small = up_to(1h), large = up_to(1h);
+    small.memory = PartitionMemory{4096, 1};
+    large.memory = PartitionMemory{8192, 1};
+    CHECK(book.set({up_to(5h), small, large}));
+    CHECK(book.rank_of(small) != book.rank_of(large));
+    CHECK(book.preference_of(book.rank_of(small)) == book.preference_of(book.rank_of(large)));
+    CHECK(book.preference_of(book.rank_of(up_to(5h))) < book.preference_of(book.rank_of(small)));
+    JobFacts job = a_job_of(1h);
+    job.memory_per_slot_mib = 8192;
+    const int kind = book.kind_of(job, 7);
+    CHECK_FALSE(book.takes(kind, book.rank_of(small)));
+    CHECK(book.takes(kind, book.rank_of(large)));
+}
+
 TEST_CASE("rule book: the order of the configuration counts; equal rules are one, and none stands at its place") {
     RuleBook book;
     CHECK(book.rank_of({}) == 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <catch2/catch.hpp>
 
+#include "modules/job-route/partition_changes.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
 
@@ -83,12 +84,29 @@ TEST_CASE("[[partition]]: takes") {
                                              .get(),
                                          users->get());
     REQUIRE(specs);
-    CHECK(specs->at(0).takes == PartitionRules{});
+    CHECK(rules_text(specs->at(0).takes).empty());
     CHECK(specs->at(1).place == 1);
     const PartitionRules& rules = specs->at(1).takes;
     CHECK(rules.userids == std::set<std::uint32_t>{5001, 5009});
     CHECK(rules_text(rules) ==
           "10m to 1h, at least 2 cores, at most 1 node, account bio, user alice or 5009, QoS high, property gpu");
+}
+
+TEST_CASE("[[partition]]: the memory of its nodes is a rule, and a change of it wants a new instance") {
+    const auto decoded = [](const char* text) { return decode_partitions(json_of(text).get()).value().at(0); };
+    const PartitionSpec plain = decoded(R"([{"name": "a", "nodes": 2, "cores-per-node": 4}])");
+    const PartitionSpec spec = decoded(R"([{"name": "a", "nodes": 2, "cores-per-node": 4, "memory-per-node": "8GiB",
+        "takes": {"cores-max": 4}}])");
+    CHECK(plain.takes.memory == PartitionMemory{0, 1});
+    CHECK(spec.takes.memory == PartitionMemory{8192, 2});
+    CHECK(rules_text(spec.takes) == "at most 4 cores, at most 8GiB of memory on each of 2 nodes");
+    CHECK(plain.digest != spec.digest);
+    for (const char* wrong : {"8", "\"8\"", "\"8GB\"", "\"0GiB\"", "\"\""}) {
+        CHECK(complaint_about(
+                  (std::string(R"([{"name": "a", "cores": 4, "memory-per-node": )") + wrong + "}]").c_str()) ==
+              std::string("[partition a] memory-per-node = ") + wrong +
+                  ": must be an amount of memory with its unit, as \"64GiB\"");
+    }
 }
 
 TEST_CASE("[[partition]]: mistakes in takes") {
@@ -173,7 +191,7 @@ TEST_CASE("changes of partitions hold until the configuration says something els
 
 TEST_CASE("a partition's jobspec: its size, where it may be, what it serves and reads") {
     auto specs = decode_partitions(json_of(R"([{"name": "gpu", "queues": ["q"], "nodes": 2, "cores-per-node": 8,
-        "hosts": "node[0-3]", "properties": ["gpu"], "scheduler": "fcfs", "options": ["a=b"],
+        "memory-per-node": "64GiB", "hosts": "node[0-3]", "properties": ["gpu"], "scheduler": "fcfs", "options": ["a=b"],
         "config": {"weir": {"parent-factors": false}}, "partition": [{"name": "in", "cores": 2}]}])")
                                        .get())
                      .value();
@@ -197,6 +215,7 @@ TEST_CASE("a partition's jobspec: its size, where it may be, what it serves and 
     CHECK(Json::ref(json_object_get(system, "constraints")).dump() ==
           R"({"and":[{"hostlist":["node[0-3]"]},{"properties":["gpu"]}]})");
     CHECK(read_string(system, "queue") == "instances");
+    CHECK(read_string(read_path(system, "weir"), "memory_per_slot") == "64GiB");
     CHECK(Json::ref(read_path(system, "weir.serves")).dump() == R"(["q"])");
     CHECK(read_integer(read_path(system, "weir.partition"), "folder") == 1);
     const Json config = json_of(partition_config(specs.front(), place).c_str());

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: see partition_changes.hpp.
+#include "modules/job-route/partition_changes.hpp"
+
+#include "modules/job-route/partition_json.hpp"
+
+namespace weir::route {
+
+Result<PartitionChanges> PartitionChanges::parse(const std::string& text) {
+    auto document = Json::parse(text);
+    if (!document || !json_is_object(document->at("changes").get())) {
+        return Error{std::errc::invalid_argument, document ? "it has no \"changes\"" : document.error().message};
+    }
+    return PartitionChanges(document->at("changes"));
+}
+
+std::string PartitionChanges::text() const {
+    Json document = Json::object();
+    document.set("version", 1).set("changes", changes_.share());
+    return document.dump(JSON_INDENT(1)) + "\n";
+}
+
+Json PartitionChanges::applied_to(const json_t* configured, std::vector<std::string>* forgotten) {
+    std::vector<std::string> stale;
+    const char* name = nullptr;
+    json_t* change = nullptr;
+    json_object_foreach(changes_.get(), name, change) {
+        const json_t* table = partition_table_of(configured, name);
+        const json_t* over = json_object_get(change, "over");
+        const bool is_same = table == nullptr ? !json_is_object(over)
+                                              : json_equal(const_cast<json_t*>(table), const_cast<json_t*>(over)) == 1;
+        if (!is_same) {
+            stale.emplace_back(name);
+        }
+    }
+    for (const std::string& one : stale) {
+        json_object_del(changes_.get(), one.c_str());
+    }
+    if (forgotten != nullptr) {
+        *forgotten = stale;
+    }
+    Json array = Json::array();
+    std::size_t i = 0;
+    json_t* table = nullptr;
+    json_array_foreach(const_cast<json_t*>(configured), i, table) {
+        const json_t* own = json_object_get(table, "name");
+        const json_t* over = json_is_string(own) ? json_object_get(changes_.get(), json_string_value(own)) : nullptr;
+        const json_t* now = json_object_get(over, "now");
+        if (now == nullptr || json_is_object(now)) {
+            array.append(Json::ref(now == nullptr ? table : now));
+        }
+    }
+    json_object_foreach(changes_.get(), name, change) {
+        const json_t* now = json_object_get(change, "now");
+        if (json_is_object(now) && partition_table_of(configured, name) == nullptr) {
+            array.append(Json::ref(now));
+        }
+    }
+    return array;
+}
+
+Json PartitionChanges::change_of(const json_t* configured, const std::string& name) {
+    Json change = changes_.at(name.c_str());
+    if (!change) {
+        const json_t* table = partition_table_of(configured, name);
+        change = Json::object();
+        change.set("over", table != nullptr ? Json::ref(table) : Json::own(json_null()));
+        changes_.set(name.c_str(), change.share());
+    }
+    return change;
+}
+
+void PartitionChanges::set(const json_t* configured, const std::string& name, Json table) {
+    Json change = change_of(configured, name);
+    change.set("now", table ? std::move(table) : Json::own(json_null()));
+    if (json_is_null(change.at("now").get()) && json_is_null(change.at("over").get())) {
+        json_object_del(changes_.get(), name.c_str());  // what a command had added
+    }
+}
+
+void PartitionChanges::set_drained(const json_t* configured, const std::string& name, bool is_drained) {
+    change_of(configured, name).set("drained", is_drained);
+}
+
+bool PartitionChanges::is_drained(const std::string& name) const {
+    return json_is_true(changes_.at(name.c_str()).at("drained").get());
+}
+
+}  // namespace weir::route
