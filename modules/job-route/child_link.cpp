@@ -312,7 +312,7 @@ void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFac
 }
 
 void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
-    if (event.severity != 0 || has(job, ChildEvent::Kind::finished)) {
+    if (event.severity != 0 || job.is_returned || has(job, ChildEvent::Kind::finished)) {
         return;
     }
     if (event.type == "cancel" && !job.is_cancel_asked && !has(job, ChildEvent::Kind::started)) {

@@ -185,7 +185,8 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
         child->seq = event.seq;
         const auto entry = jobs_.find(event.id);
         if (child->stale.count(event.id) > 0) {
-            if (event.kind == ChildEvent::Kind::cleaned) {
+            // A child forgets a copy that it returned: it may never say that it is cleaned.
+            if (event.kind == ChildEvent::Kind::cleaned || event.kind == ChildEvent::Kind::returned) {
                 child->stale.erase(event.id);
                 if (entry != jobs_.end() && entry->second.is_with(report.child)) {
                     fetch(*entry);

@@ -244,6 +244,8 @@ TEST_CASE("an exception: asked for, unasked before the start, unasked after it")
     SECTION("unasked, not started: given back") {
         link.event(local, an_event(Kind::exception, "cancel"));
         CHECK(told(link).back() == EventKind::returned);
+        link.event(local, an_event(Kind::exception, "timeout"));  // the parent may have given the job away by now
+        CHECK(told(link).empty());
     }
     SECTION("unasked, started") {
         link.event(local, an_event(Kind::start));

@@ -265,10 +265,32 @@ TEST_CASE("attach: an old copy of a job has to end before the job is given to th
     REQUIRE(table.attach(attach, {0, true}));
     CHECK(table.take().tap.empty());
     CHECK(table.waiting() == 1);
-    REQUIRE(table.report(a_report(ChildEvent::Kind::returned, 1)));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated, 1)));
     CHECK(table.take().tap.empty());
     REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));
     CHECK(table.take().tap.size() == 1);
+}
+
+// A child that shut down while the plugin refused to end the copy's prolog said no more than `returned`, and the job
+// waited for ever.
+TEST_CASE("attach: an old copy that the child returns is over, whether or not the child says that it is cleaned") {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host);
+    enter(table, job);
+    Attach attach = an_attach(host);
+    attach.known = {{job, false, 16}};
+    REQUIRE(table.attach(attach, {0, true}));
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned, 1)));
+    CHECK(table.take().tap.size() == 1);
+    record_route(table, job, host);
+    table.jobspec_ready(job, "{}");
+    CHECK(table.take().orders.at(0).second.kind == Order::Kind::submit);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));  // of the old copy: the new one waits
+    const ParentActions actions = table.take();
+    CHECK((actions.tap.empty() && actions.orders.empty()));
+    CHECK(table.waiting() == 0);
 }
 
 TEST_CASE("an allocation that comes on record when its child no longer has the job: the job is lost") {
