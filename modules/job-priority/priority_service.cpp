@@ -136,7 +136,9 @@ void PriorityService::renew_all() {
 }
 
 void PriorityService::configure(Settings settings, Instant now) {
-    const bool is_same_users = settings.users == settings_.users && settings.is_enforced == settings_.is_enforced;
+    const bool is_same_table = settings.users == settings_.users && settings.is_enforced == settings_.is_enforced &&
+                               settings.qos == settings_.qos &&
+                               settings.billing.factors.qos == settings_.billing.factors.qos;
     settings_ = std::move(settings);
     users_.configure(settings_.users);
     accounting_.configure(counting_of(settings_), now);
@@ -145,7 +147,7 @@ void PriorityService::configure(Settings settings, Instant now) {
         gate_.uncap_all();
     }
     renew_all();
-    accounts_version_ += is_same_users ? 0 : 1;
+    accounts_version_ += is_same_table ? 0 : 1;
 }
 
 void PriorityService::set_scheduler(const SchedulerView& scheduler) {

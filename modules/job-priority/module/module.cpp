@@ -13,6 +13,7 @@
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/system_users.hpp"
+#include "modules/job-priority/tree/unknown_names.hpp"
 
 namespace weir::priority {
 namespace {
@@ -44,6 +45,20 @@ Duration utc_offset(Instant now) {
     const auto seconds = static_cast<std::time_t>(to_seconds(now));
     std::tm local{};
     return localtime_r(&seconds, &local) != nullptr ? std::chrono::seconds(local.tm_gmtoff) : Duration{};
+}
+
+/// The keys of a table; nothing: there is none.
+std::optional<std::set<std::string>> names_of(const json_t* table) {
+    if (!json_is_object(table)) {
+        return std::nullopt;
+    }
+    std::set<std::string> names;
+    const char* name = nullptr;
+    json_t* ignored = nullptr;
+    json_object_foreach(const_cast<json_t*>(table), name, ignored) {  // it only walks
+        names.insert(name);
+    }
+    return names;
 }
 
 std::string state_path(flux_t* h, const Settings& settings) {
@@ -80,7 +95,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
                                            [this](Settings next) { put_settings(std::move(next)); });
     share_tree_file_ = std::make_unique<ShareTreeFile>(h_, *service_, *state_);
     is_pass_due_ = share_tree_file_->read(now());
-    warn_of_settings();
+    warn_of_settings(flux::conf_table(h_, "queues"));
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
@@ -143,12 +158,19 @@ JobEvent Module::dated(JobEvent event, bool is_live) {
     return event;
 }
 
-void Module::warn_of_settings() {
+/// A child reads tables of the instance above, whose queues are not its own.
+void Module::warn_of_settings(const json_t* queues) {
     SiteFacts facts;
     facts.unknown_aps = {ApsPart::swap};
     std::vector<std::string> warnings = policy_warnings(service_->settings(), facts);
     for (std::string& warning : policy_order_warnings(service_->settings(), service_->accounting().tree())) {
         warnings.push_back(std::move(warning));
+    }
+    if (attribute(h_, "parent-uri").empty()) {
+        for (std::string& sentence :
+             unknown_names(service_->settings(), service_->accounting().tree(), names_of(queues))) {
+            warnings.push_back(std::move(sentence));
+        }
     }
     for (const std::string& warning : warnings) {
         flux::log(h_, LOG_WARNING, "[weir] " + warning);

@@ -43,7 +43,8 @@ class Module {
 
   private:
     // start (module.cpp)
-    void warn_of_settings();
+    /// \param queues  [queues] of the configuration; may be null
+    void warn_of_settings(const json_t* queues);
     void read_machine();
     void open_journal();
     JournalLink::Listener journal_listener();

@@ -9,6 +9,7 @@
 #include "modules/job-priority/sends/accounts_view.hpp"
 #include "modules/job-priority/sends/project_view.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
+#include "modules/job-priority/tree/unknown_names.hpp"
 
 namespace weir::priority {
 namespace {
@@ -157,6 +158,10 @@ void PluginLink::send_accounts() {
     payload.set("users", std::move(users)).set("any", names(view.open_accounts)).set("queues", Json::own(json_null()));
     payload.set("known", names(view.known_accounts));
     payload.set("projects", project_lists(projects)).set("any_projects", project_numbers(projects.open));
+    if (const auto qos = service_.settings().is_enforced ? known_qos(service_.settings(), service_.accounting().tree())
+                                                         : std::nullopt) {
+        payload.set("qos", names({qos->begin(), qos->end()}));
+    }
     payload.set("enforce", service_.settings().is_enforced && has_tree);
     payload.set("fill_bank", view.has_plain_defaults && has_tree);
     if (view.open_default) {

@@ -60,6 +60,13 @@ std::optional<std::string> project_rejection(const TapAccounts& table, const Tap
            (account.empty() ? "" : " in account '" + account + "'") + "; may use: " + listed(projects->names);
 }
 
+std::optional<std::string> qos_rejection(const TapAccounts& table, const TapSubmission& job) {
+    if (!table.qos || !job.qos || job.is_from_above || table.qos->count(*job.qos) != 0) {
+        return std::nullopt;
+    }
+    return "there is no QoS '" + *job.qos + "' here; may use: " + listed(*table.qos);
+}
+
 std::optional<std::string> account_rejection(const TapAccounts& table, const TapSubmission& job) {
     if (job.queue && table.queues && table.queues->count(*job.queue) == 0) {
         return "there is no queue '" + *job.queue + "' here; the queues are: " + listed(*table.queues);
@@ -98,10 +105,11 @@ std::optional<std::string> account_rejection(const TapAccounts& table, const Tap
 
 std::optional<std::string> rejection(const TapAccounts& table, const TapSubmission& job) {
     if (!table.is_enforced) {
-        return std::nullopt;
+        return qos_rejection(table, job);
     }
     auto sentence = account_rejection(table, job);
-    return sentence ? sentence : project_rejection(table, job);
+    sentence = sentence ? sentence : project_rejection(table, job);
+    return sentence ? sentence : qos_rejection(table, job);
 }
 
 std::string rejection_of_running(std::string_view key, const TapSubmission& job) {

@@ -40,6 +40,7 @@ struct TapAccounts {
     std::vector<TapProjects> projects;
     TapProjectIndex open_projects;                ///< of a user who is not listed
     std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not checked here
+    std::optional<std::set<std::string>> qos;     ///< that jobs may name; empty optional: any
     bool is_enforced = false;
     bool fills_bank = false;  ///< a job that names no account gets its user's default one
 };
@@ -51,6 +52,7 @@ struct TapSubmission {
     std::optional<std::string> queue;
     bool is_owner = false;  ///< the instance owner needs no association
     std::optional<std::string> project{};
+    std::optional<std::string> qos{};
     bool is_from_above = false;  ///< a copy of a parent's job, which the parent has checked
 };
 

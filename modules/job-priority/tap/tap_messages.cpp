@@ -131,12 +131,13 @@ bool read_accounts(json_t* request, TapAccounts& accounts) {
     json_t* queues = nullptr;
     json_t* projects = nullptr;
     json_t* open_projects = nullptr;
+    json_t* qos = nullptr;
     const char* open_default = nullptr;
     int is_enforced = 0;
     int fills_bank = 0;
-    if (json_unpack(request, "{s:o s?o s?o s?o s?s s:b s?b s?o s?o}", "users", &users, "any", &open, "known", &known,
-                    "queues", &queues, "any_default", &open_default, "enforce", &is_enforced, "fill_bank", &fills_bank,
-                    "projects", &projects, "any_projects", &open_projects) < 0) {
+    if (json_unpack(request, "{s:o s?o s?o s?o s?s s:b s?b s?o s?o s?o}", "users", &users, "any", &open, "known",
+                    &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced, "fill_bank",
+                    &fills_bank, "projects", &projects, "any_projects", &open_projects, "qos", &qos) < 0) {
         return false;
     }
     accounts.is_enforced = is_enforced != 0;
@@ -149,6 +150,9 @@ bool read_accounts(json_t* request, TapAccounts& accounts) {
                    read_project_index(open_projects, accounts.open_projects);
     if (json_is_array(queues)) {
         is_good = is_good && read_names(queues, accounts.queues.emplace());
+    }
+    if (json_is_array(qos)) {
+        is_good = is_good && read_names(qos, accounts.qos.emplace());
     }
     std::size_t index = 0;
     json_t* entry = nullptr;

@@ -45,9 +45,10 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     const char* queue = nullptr;
     json_t* project = nullptr;
     json_t* weir = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s s?o s?o}}}}", "userid", &userid,
+    json_t* qos = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s s?o s?o s?o}}}}", "userid", &userid,
                                "jobspec", "attributes", "system", "bank", &account, "queue", &queue, "project",
-                               &project, "weir", &weir) < 0) {
+                               &project, "weir", &weir, "qos", &qos) < 0) {
         return false;
     }
     job.userid = static_cast<std::uint32_t>(userid);
@@ -60,6 +61,9 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     }
     if (json_string_length(project) != 0) {  // any other value counts as none
         job.project = json_string_value(project);
+    }
+    if (json_string_length(qos) != 0) {  // any other value counts as none
+        job.qos = json_string_value(qos);
     }
     job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;
     return true;

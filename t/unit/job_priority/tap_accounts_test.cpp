@@ -169,3 +169,20 @@ TEST_CASE("accounts: an unknown queue is refused where queues are ours to judge"
     CHECK_FALSE(rejection(queued, by(5001, {}, "debug")));
     CHECK_FALSE(rejection(queued, by(5001)));
 }
+
+TEST_CASE("accounts: an unknown QoS is refused where the settings name some, also without a share tree") {
+    TapAccounts made = table();
+    TapSubmission job = by(5001);
+    job.qos = "hihg";
+    CHECK_FALSE(rejection(made, job));
+    made.qos = std::set<std::string>{"high", "low"};
+    CHECK(rejection(made, job) == "there is no QoS 'hihg' here; may use: high, low");
+    made.is_enforced = false;
+    CHECK(rejection(made, job));
+    job.is_from_above = true;
+    CHECK_FALSE(rejection(made, job));
+    job.is_from_above = false;
+    job.qos = "high";
+    CHECK_FALSE(rejection(made, job));
+    CHECK_FALSE(rejection(made, by(5001)));
+}
