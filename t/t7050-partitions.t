@@ -171,6 +171,9 @@ test_expect_success 'so are mistakes in commands' '
 	test_must_fail weir partition resize nobody --cores 1 2>err && grep "no partition has the name nobody" err &&
 	test_expect_code 2 weir partition resize wide 2>err && grep -e "--cores N" err
 '
+test_expect_success 'a job that is larger than every partition of its queue is refused at submission' '
+	test_expect_code 1 weir submit -q batch -n9 true 2>err && cat err && grep "wide takes at most [0-9]* cores (it asks for 9 cores)" err
+'
 test_expect_success 'a size that the machine does not have is refused with the reason, and nothing changes' '
 	same >was &&
 	test_must_fail weir partition resize wide --cores 11 2>err && cat err && grep "The partition wide cannot have this size, and nothing is changed: the scheduler says: unsatisfiable request: the job asks for " err &&

@@ -72,8 +72,9 @@ test_expect_success 'the depth: what is more waits in the parent, and weir why s
 test_expect_success 'a job of high priority is handed down at once, past those' '
 	gated h1 -q batch -c2 --qos high && end a1 && wait_event $h1 start
 '
-test_expect_success 'a job that is too large for all fails, and the text names the partition that says so; the list has its scheduler' '
-	id=$(weir submit --json -q large -c9 true | jq .id) && wait_event $id exception | tee why && grep "in the partition large: .*asks for 9 cores; this instance has 4" why &&
+test_expect_success 'a job that is too large for all is refused; one that its partition cannot place fails, and the text names it' '
+	test_expect_code 1 weir submit -q large -c9 true 2>err && cat err && grep "large takes at most 4 cores (it asks for 9 cores)" err &&
+	id=$(weir submit --json -q large -N2 true | jq .id) && wait_event $id exception | tee why && grep "in the partition large: .*2 nodes" why &&
 	weir partition list | tee list && grep "^one  *batch  *2  *sched-weir-easy " list
 '
 test_expect_success 'a job of a queue that no partition serves runs on the own cores of the parent, beside full partitions' '

@@ -7,6 +7,19 @@
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
+namespace {
+
+/// No job of it is larger than the partition itself.
+PartitionRules size_of(const PartitionSpec& spec) {
+    PartitionRules size;
+    size.cores.most = spec.cores_in_all();
+    if (spec.nodes > 0) {
+        size.nodes.most = spec.nodes;
+    }
+    return size;
+}
+
+}  // namespace
 
 void Admission::set_partitions(const json_t* array, const json_t* users) {
     if (auto specs = decode_partitions(array, users)) {
@@ -28,7 +41,8 @@ std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t
             if (job.account.empty() && !is_account_final) {
                 rules.accounts.clear();
             }
-            words.push_back({spec.name, rules_text(rules), misfit_of(rules, job, userid)});
+            const auto misfit = misfit_of(rules, job, userid);
+            words.push_back({spec.name, rules_text(rules), misfit ? misfit : misfit_of(size_of(spec), job, userid)});
         }
     }
     return refusal_text(job.queue, words);

@@ -184,6 +184,11 @@ TEST_CASE("admission: a job that no partition of its queue takes is refused, and
     job = a_job_of(2h);
     job.queue = "other";
     CHECK_FALSE(admission.refusal(job, 7, true));
+    job = a_job_of(1h, 3);
+    CHECK(
+        admission.refusal(job, 7, true) ==
+        "no partition of the queue batch takes this job: short takes at most 2 cores (it asks for 3 cores); bio takes "
+        "account bio (it has no account)");
     admission.set_shared({"batch"});
     CHECK_FALSE(admission.refusal(a_job_of(2h), 7, true));
 }
