@@ -76,6 +76,11 @@ test_expect_success 'a mistyped key is refused with the nearest one, a file that
 	rm weir.toml && test_expect_code 1 weir reload 2>err && grep "weir.toml: cannot read this configuration file: No such file" err &&
 	weir prio weights | grep "wait  *99" && cp good.toml weir.toml
 '
+test_expect_success 'what the next start would refuse is refused now, though it is read at the start alone' '
+	for wrong in "[job-manager]\nplugins = 4" "[[job-manager.plugins]]\nlaod = \"x.so\"" "[resource]\nscheduling = \"nowhere.json\"" "[resource]\nconfig = 4"; do
+		printf "$wrong\n" | cat good.toml - >weir.toml && test_expect_code 1 weir reload 2>err && cat err && grep "weir.toml:[0-9]*:\|job-manager.plugins\|resource" err || return 1
+	done && cp good.toml weir.toml && weir reload
+'
 test_expect_success 'what one partition refuses, nobody has' '
 	sed -i "s/wait = 99/wait = 55/" weir.toml && file=$(grep -l "serves....batch" run/jobtmp/*/partition.json) && cp $file batch.good &&
 	jq -c ".exec = {\"kill-timeout\": \"soon\"}" batch.good >$file &&

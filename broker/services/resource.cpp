@@ -39,6 +39,7 @@ class Resource {
             {FLUX_MSGTYPE_REQUEST, "resource.undrain", on_message<T, &T::undrain>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.journal", on_message<T, &T::journal>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.journal-cancel", on_message<T, &T::journal_cancel>, 0},
+            {FLUX_MSGTYPE_REQUEST, "resource.config-reload", on_message<T, &T::config_reload>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.reload", on_message<T, &T::reload>, 0},
             {FLUX_MSGTYPE_REQUEST, "resource.disconnect", on_message<T, &T::disconnect>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "resource.status", on_message<T, &T::status>, FLUX_ROLE_USER},
@@ -304,6 +305,20 @@ class Resource {
     }
 
     void journal_cancel(const flux_msg_t* msg) { flux_msglist_cancel(h_, journal_.get(), msg); }
+
+    /// Resources change at the next start. What that would refuse is refused now.
+    void config_reload(const flux_msg_t* msg) {
+        json_t* found_table = nullptr;
+        (void)flux_request_unpack(msg, nullptr, "{s?o}", "resource", &found_table);
+        const Json table = Json::ref(found_table);
+        if (is_configured(table)) {
+            if (const auto found = configured_inventory(table); !found) {
+                respond(h_, msg, found.error());
+                return;
+            }
+        }
+        respond(h_, msg, Json::object());
+    }
 
     void reload(const flux_msg_t* msg) {
         respond(h_, msg,

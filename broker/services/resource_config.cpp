@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: resources that the configuration names. Must not know other sources.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -106,6 +108,9 @@ Result<Inventory> from_imagined(const Json& table) {
 
 Result<Json> json_file(const std::string& key, const std::string& path) {
     std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        return bad_config(key, path + ": " + std::strerror(errno));
+    }
     const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     json_error_t where{};
     Json document = Json::own(json_loadb(text.data(), text.size(), 0, &where));

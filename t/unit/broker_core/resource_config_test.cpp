@@ -48,7 +48,7 @@ TEST_CASE("resource config: what is wrong is named by its key") {
     CHECK(why(R"({"config":[{"hosts":"a"}]})").find("host a has no cores") != std::string::npos);
     CHECK(why(R"({"imagined":{"nodes":0,"cores":1}})").find("resource.imagined") != std::string::npos);
     CHECK(why(R"({"imagined":{"nodes":3,"cores":1,"hostlist":"a,b"}})").find("names 2 hosts") != std::string::npos);
-    CHECK(why(R"({"path":"/nonexistent/R"})").find("/nonexistent/R") != std::string::npos);
+    CHECK(why(R"({"path":"/nonexistent/R"})").find("/nonexistent/R: No such file or directory") != std::string::npos);
 }
 
 TEST_CASE("resource config: memory stands in a file of its own, as Flux has it; what is wrong there is named") {

@@ -98,6 +98,9 @@ Status Engine::configure(Json config) {
     if (auto done = admin_->check(config.get()); !done) {
         return done;
     }
+    if (auto done = check_plugin_list(config.get()); !done) {
+        return done;
+    }
     const json_t* mode = json_object_get(json_object_get(config.get(), "access"), "private-mode");
     if (mode && !json_is_boolean(mode)) {
         return Error{std::errc::invalid_argument, "access.private-mode must be true or false"};

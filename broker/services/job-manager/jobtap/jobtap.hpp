@@ -52,6 +52,9 @@ class Plugin {
     std::string name_;
 };
 
+/// The form of [job-manager] plugins; whether each plugin is there is known when it is loaded.
+Status check_plugin_list(const json_t* config);
+
 class Jobtap : public Component {
   public:
     explicit Jobtap(Engine& engine) : Component(engine) {}

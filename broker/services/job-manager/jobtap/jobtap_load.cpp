@@ -35,6 +35,14 @@ Status check_entry_point(const std::string& path) {
     return Done{};
 }
 
+const json_t* plugin_list(const json_t* config) {
+    return json_object_get(json_object_get(config, "job-manager"), "plugins");
+}
+
+std::string entry_text(std::size_t i) {
+    return "[job-manager.plugins][" + std::to_string(i) + "]: ";
+}
+
 /// FLUX_JOBTAP_PATH (colon list), then the broker's own lib/flux/job-manager/plugins.
 std::vector<std::string> search_path() {
     std::vector<std::string> dirs;
@@ -86,31 +94,41 @@ Status Jobtap::register_handlers() {
     return handlers_.add(engine_.handle(), JobtapTable::specs, this);
 }
 
+Status check_plugin_list(const json_t* config) {
+    const json_t* list = plugin_list(config);
+    if (list != nullptr && !json_is_array(list)) {
+        return Error{std::errc::invalid_argument, "[job-manager.plugins] config must be an array"};
+    }
+    for (std::size_t i = 0; i < json_array_size(list); ++i) {
+        const json_t* entry = json_array_get(list, i);
+        if (!read_string(entry, "remove") && !read_string(entry, "load")) {
+            return Error{std::errc::invalid_argument, entry_text(i) + "an entry needs load or remove"};
+        }
+    }
+    return Done{};
+}
+
 Status Jobtap::start() {
     if (auto done = load(".priority-default", nullptr, true); !done) {
         return done;
     }
-    const json_t* list = json_object_get(json_object_get(engine_.config(), "job-manager"), "plugins");
-    if (list && !json_is_array(list)) {
-        return Error{std::errc::invalid_argument, "[job-manager.plugins] config must be an array"};
+    if (auto done = check_plugin_list(engine_.config()); !done) {
+        return done;
     }
+    const json_t* list = plugin_list(engine_.config());
     for (std::size_t i = 0; i < json_array_size(list); ++i) {
         const json_t* entry = json_array_get(list, i);
         const auto to_remove = read_string(entry, "remove");
         const auto to_load = read_string(entry, "load");
         Status done = Done{};
-        if (!to_remove && !to_load) {
-            done = Error{std::errc::invalid_argument, "an entry needs load or remove"};
-        }
-        if (done && to_remove) {
+        if (to_remove) {
             done = remove(std::string(*to_remove));
         }
         if (done && to_load) {
             done = load(std::string(*to_load), json_object_get(entry, "conf"), true);
         }
         if (!done) {
-            return Error{done.error().code,
-                         "[job-manager.plugins][" + std::to_string(i) + "]: " + done.error().message};
+            return Error{done.error().code, entry_text(i) + done.error().message};
         }
     }
     return Done{};
