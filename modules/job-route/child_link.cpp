@@ -281,14 +281,29 @@ void ChildLink::submit_failed(JobId id, const std::string& why, bool is_transien
     record(id, found->second, ChildEvent::Kind::cleaned);
 }
 
-void ChildLink::go_failed(LocalId local) {
-    go_failed_.insert(local);
+void ChildLink::failed(const LocalOp& op) {
+    failed_.insert_or_assign({op.job, op.kind}, op);
 }
 
-void ChildLink::repeat_go() {
-    for (const LocalId local : std::exchange(go_failed_, {})) {
-        if (held_.count(local) > 0) {
-            release(local);
+bool ChildLink::is_needed(const LocalOp& op) const {
+    if (op.kind == LocalOp::Kind::go) {
+        return held_.count(op.job) > 0;
+    }
+    const auto id = by_local_.find(op.job);
+    if (id == by_local_.end()) {
+        return disowned_.count(op.job) > 0;
+    }
+    const Job& job = jobs_.at(id->second);
+    if (op.kind == LocalOp::Kind::urgency) {
+        return !job.has_ended && !job.is_allocated && job.urgency == op.urgency;
+    }
+    return !job.has_ended && !job.is_returned && !has(job, ChildEvent::Kind::exception);
+}
+
+void ChildLink::repeat() {
+    for (auto& [which, op] : std::exchange(failed_, {})) {
+        if (is_needed(op)) {
+            actions_.ops.push_back(std::move(op));
         }
     }
 }

@@ -59,10 +59,10 @@ class ChildLink {
     /// \param is_transient this instance accepts no jobs at the moment: the job returns to the parent. Otherwise it
     /// fails.
     void submit_failed(JobId id, const std::string& why, bool is_transient);
-    /// The plugin did not end the prolog of this job.
-    void go_failed(LocalId local);
-    /// Orders `go` again for the jobs of go_failed() whose prolog is still open. Call it after a pause.
-    void repeat_go();
+    /// This instance did not carry out the action, and may do so later: its disk is full, a plugin is loaded anew.
+    void failed(const LocalOp& op);
+    /// Orders the failed actions again, as far as they are still needed. Call it after a pause.
+    void repeat();
     /// A copy of the parent's job facts.upstream appeared in the journal.
     void submitted(LocalId local, const JournalEvent& event, const JobFacts& facts);
     void event(LocalId local, const JournalEvent& event);
@@ -112,6 +112,7 @@ class ChildLink {
     void change_urgency(const Job& job);
     void follow_prolog(LocalId local, const JournalEvent& event);
     void disown(LocalId local);
+    bool is_needed(const LocalOp& op) const;
     void on_exception(JobId id, Job& job, const JournalEvent& event);
     /// A copy of the parent's job is here as `local`.
     void take_local(JobId id, LocalId local);
@@ -132,7 +133,7 @@ class ChildLink {
     /// Local jobs that wait for `go` by their eventlog (the prolog is open), and whether they have ended meanwhile. The
     /// plugin closes the prolog of a job that ends, but after a restart it does not know that it opened one.
     std::map<LocalId, bool> held_;
-    std::set<LocalId> go_failed_;
+    std::map<std::pair<LocalId, LocalOp::Kind>, LocalOp> failed_;
     std::set<LocalId> disowned_;  ///< second copies of a job, still active; they never get `go`
     std::vector<ChildEvent> outbox_;
     ChildActions actions_;

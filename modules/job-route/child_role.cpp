@@ -17,7 +17,7 @@ constexpr double retry_max_rare = 60.;  ///< when it may have no job-route at al
 constexpr double resource_pause = 0.25;
 constexpr double resource_answer_s = 5.;
 constexpr int resource_attempts_max = 40;
-constexpr double go_pause = 1.;          ///< real seconds before `go` is repeated
+constexpr double retry_pause = 1.;       ///< real seconds before an order is repeated
 constexpr std::size_t report_max = 256;  ///< events in one report
 
 /// An answer to a submission that says "not this job". Any other says "not now", such as ENOSPC while the disk is full.
@@ -33,9 +33,8 @@ ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callba
     resource_retry_.reset(
         flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::look_up_resources>, this));
     heart_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::beat>, this));
-    go_retry_.reset(
-        flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::repeat_go>, this));
-    if (!resource_retry_ || !heart_ || !go_retry_) {
+    retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&ChildRole::repeat>, this));
+    if (!resource_retry_ || !heart_ || !retry_) {
         flux::fail_errno("timers");
     }
     handlers_ =
@@ -390,36 +389,38 @@ void ChildRole::on_submitted(flux_future_t* f) {
     callbacks_.changed();
 }
 
-void ChildRole::start(const std::string& topic, const Json& payload) {
-    flux::Future future = flux::rpc(h_, topic, payload);
-    flux_future_t* key = future.get();
-    flux::then<&ChildRole::on_steered>(key, this);
-    steers_.emplace(key, std::pair(std::move(future), topic));
-}
-
 void ChildRole::steer(const LocalOp& op) {
+    const bool is_raise = op.kind == LocalOp::Kind::raise;
     Json payload = Json::object();
     payload.set("id", op.job.value);
-    if (op.kind == LocalOp::Kind::raise) {
+    if (is_raise) {
         payload.set("type", op.type).set("severity", 0).set("note", op.note);
-        start("job-manager.raise", payload);
     } else {
         payload.set("urgency", op.urgency);
-        start("job-manager.urgency", payload);
     }
+    flux::Future future = flux::rpc(h_, is_raise ? "job-manager.raise" : "job-manager.urgency", payload);
+    flux_future_t* key = future.get();
+    flux::then<&ChildRole::on_steered>(key, this);
+    steers_.emplace(key, std::pair(std::move(future), op));
 }
 
-/// A job that ended in the meantime needs no order; any other failure is logged.
+/// A job that ended in the meantime needs no order. A failure that is not about the job may pass: the order is
+/// repeated, or a job that the parent cancelled would run on.
 void ChildRole::on_steered(flux_future_t* f) {
     const auto found = steers_.find(f);
     if (found == steers_.end()) {
         return;
     }
-    const auto [future, topic] = std::move(found->second);
+    const auto [future, op] = std::move(found->second);
     steers_.erase(found);
-    const flux::Caught caught = flux::catching([&, &what = topic] { (void)flux::rpc_get(f, what); });
-    if (caught.errnum != 0) {
-        flux::log(h_, LOG_DEBUG, caught.message);
+    const flux::Caught caught = flux::catching([f] { (void)flux::rpc_get(f, "an order of the parent"); });
+    if (caught.errnum == 0) {
+        return;
+    }
+    flux::log(h_, LOG_DEBUG, caught.message);
+    if (caught.errnum != ENOENT && !is_about_the_job(caught.errnum)) {
+        link_.failed(op);
+        repeat_later();
     }
 }
 
@@ -461,18 +462,24 @@ void ChildRole::on_let_go(flux_future_t* f) {
     }
     go_errnum_ = caught.errnum;
     for (const LocalId job : caught.errnum != 0 ? jobs : failed) {
-        link_.go_failed(job);
-    }
-    const bool is_repeated = caught.errnum != 0 || !failed.empty();
-    if (is_repeated && !std::exchange(is_go_repeated_, true)) {
-        flux_timer_watcher_reset(go_retry_.get(), flux::real_seconds(h_, go_pause), 0.);
-        flux_watcher_start(go_retry_.get());
+        LocalOp op;
+        op.kind = LocalOp::Kind::go;
+        op.job = job;
+        link_.failed(op);
+        repeat_later();
     }
 }
 
-void ChildRole::repeat_go() {
-    is_go_repeated_ = false;
-    link_.repeat_go();
+void ChildRole::repeat_later() {
+    if (!std::exchange(is_repeat_due_, true)) {
+        flux_timer_watcher_reset(retry_.get(), flux::real_seconds(h_, retry_pause), 0.);
+        flux_watcher_start(retry_.get());
+    }
+}
+
+void ChildRole::repeat() {
+    is_repeat_due_ = false;
+    link_.repeat();
     callbacks_.changed();
 }
 

@@ -74,8 +74,8 @@ class ChildRole {
     void on_steered(flux_future_t* f);
     void let_go(const std::vector<LocalId>& jobs);
     void on_let_go(flux_future_t* f);
-    void repeat_go();
-    void start(const std::string& topic, const Json& payload);
+    void repeat_later();
+    void repeat();
 
     flux_t* h_;
     Config config_;
@@ -100,11 +100,11 @@ class ChildRole {
     std::int64_t beat_cores_ = 0;  ///< as the last heartbeat reported
     double heartbeat_s_ = 0;       ///< of real time; set by the parent
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> submits_;
-    std::map<flux_future_t*, std::pair<flux::Future, std::string>> steers_;
+    std::map<flux_future_t*, std::pair<flux::Future, LocalOp>> steers_;
     std::map<flux_future_t*, std::pair<flux::Future, std::vector<LocalId>>> gos_;
-    int go_errnum_ = 0;            ///< of the latest answer: a failure that lasts is logged once
-    bool is_go_repeated_ = false;  ///< the timer runs
-    flux::Watcher go_retry_;
+    int go_errnum_ = 0;           ///< of the latest answer: a failure that lasts is logged once
+    bool is_repeat_due_ = false;  ///< the timer runs
+    flux::Watcher retry_;
     std::unique_ptr<flux::ParentLink>
         parent_;  ///< declared before the futures made on its handle, which are destroyed first
     std::unique_ptr<Answers> answers_;

@@ -51,6 +51,8 @@ std::vector<EventKind> told(ChildLink& link) {
     return kinds;
 }
 
+const LocalOp go_op{LocalOp::Kind::go, local, "", ""};
+
 JobFacts upstream(JobId id) {
     JobFacts facts;
     facts.upstream = id.value;
@@ -170,6 +172,41 @@ TEST_CASE("go: only for a job that is allocated, and once") {
     CHECK(link.take().ops.size() == 1);
 }
 
+TEST_CASE(
+    "an order that this instance could not carry out is repeated while it is needed, with what the parent wants now") {
+    ChildLink link = with_a_job();
+    SECTION("cancel: until the copy has ended") {
+        link.order(an_order(Order::Kind::cancel));
+        const auto ops = link.take().ops;
+        REQUIRE(ops.size() == 1);
+        link.failed(ops[0]);
+        link.repeat();
+        CHECK(link.take().ops == ops);
+        link.failed(ops[0]);
+        link.event(local, an_event(Kind::exception, "cancel"));
+    }
+    SECTION("urgency: not an earlier one, nor when the job has resources") {
+        Order change = an_order(Order::Kind::urgency);
+        change.urgency = 3;
+        link.order(change);
+        const auto first = link.take().ops;
+        REQUIRE(first.size() == 1);
+        link.failed(first[0]);
+        change.urgency = 5;
+        link.order(change);
+        const auto second = link.take().ops;
+        link.repeat();
+        CHECK(link.take().ops.empty());
+        link.failed(second.at(0));
+        link.repeat();
+        CHECK(link.take().ops == second);
+        link.failed(second.at(0));
+        link.event(local, an_event(Kind::alloc));
+    }
+    link.repeat();
+    CHECK(link.take().ops.empty());
+}
+
 TEST_CASE("go: repeated when the plugin refused it, as long as the prolog is open") {
     ChildLink link = with_a_job();
     link.event(local, an_event(Kind::alloc));
@@ -181,20 +218,20 @@ TEST_CASE("go: repeated when the plugin refused it, as long as the prolog is ope
         link.event(local, an_event(Kind::exception, "alloc"));
     }
     CHECK(link.take().ops.size() == 1);
-    link.repeat_go();
+    link.repeat();
     CHECK(link.take().ops.empty());
     for (int i = 0; i < 2; i++) {
-        link.go_failed(local);
+        link.failed(go_op);
         CHECK(link.take().ops.empty());
-        link.repeat_go();
+        link.repeat();
         const auto ops = link.take().ops;
         REQUIRE(ops.size() == 1);
         CHECK(ops[0].kind == LocalOp::Kind::go);
         CHECK(ops[0].job == local);
     }
-    link.go_failed(local);
+    link.failed(go_op);
     link.event(local, an_event(Kind::prolog_finish, "job-route-go"));
-    link.repeat_go();
+    link.repeat();
     CHECK(link.take().ops.empty());
 }
 

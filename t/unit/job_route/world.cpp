@@ -272,11 +272,11 @@ bool World::step_op(std::uint64_t id) {
     if (job == child.jobs.end() || job->second.state == LocalJob::State::ended) {
         return true;
     }
-    if (op.kind == LocalOp::Kind::raise) {
-        fail_local(child, op.job.value, op.type);
-    } else if (op.kind == LocalOp::Kind::go && child.refusals > 0) {
+    if (child.refusals > 0) {
         child.refusals -= 1;
-        child.link.go_failed(op.job);
+        child.link.failed(op);
+    } else if (op.kind == LocalOp::Kind::raise) {
+        fail_local(child, op.job.value, op.type);
     } else if (op.kind == LocalOp::Kind::go) {
         close_prolog(child, op.job.value);
     }

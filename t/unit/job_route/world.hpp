@@ -82,7 +82,7 @@ struct Instance {
     std::vector<std::uint64_t> unwritten;  ///< as World::unwritten
     std::deque<Order> ingest;              ///< submissions under way
     std::deque<LocalOp> ops;
-    unsigned refusals = 0;  ///< `go` that its plugin still refuses, as it does while the disk is full
+    unsigned refusals = 0;  ///< orders that its job-manager still refuses, as it does while the disk is full
     /// job-priority of this instance: the parent's priorities, and whether it lets anything into the scheduler. It
     /// keeps nothing through a restart.
     std::map<std::uint64_t, std::int64_t> given;
@@ -296,7 +296,7 @@ struct World {
     void tick() {
         for (auto& [id, child] : children) {
             if (child.does_run()) {
-                child.link.repeat_go();
+                child.link.repeat();
                 take_link(child);
             }
             if (child.does_run() && !child.session.empty()) {
