@@ -73,6 +73,9 @@ test_expect_success 'weir reload refuses the whole where a value is wrong: file,
 test_expect_success 'a mistyped key is refused with the nearest one, a file that vanished with its name' '
 	sed "s/half-life/half-lif/" good.toml >weir.toml && test_expect_code 1 weir reload 2>err &&
 	grep "weir.toml:2: .weir. half-lif = \"2d\": unknown key; did you mean \"half-life\"?" err &&
+	{ cat good.toml && printf "[access]\nallow-guest-user = \"yes\"\n"; } >weir.toml && test_expect_code 1 weir reload 2>err &&
+	grep "weir.toml:[0-9]*: .access. allow-guest-user = \"yes\": must be true or false" err &&
+	sed "s/half-life = .*/half-life = 2d/" good.toml >weir.toml && test_expect_code 1 weir reload 2>err && grep "weir.toml:2:.*a text needs quotes" err &&
 	rm weir.toml && test_expect_code 1 weir reload 2>err && grep "weir.toml: cannot read this configuration file: No such file" err &&
 	weir prio weights | grep "wait  *99" && cp good.toml weir.toml
 '

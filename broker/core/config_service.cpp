@@ -81,7 +81,8 @@ void ConfigService::next_change() {
     }
     changes_.front().log_count = hooks_.log_count();
     if (auto allowed = hooks_.check(changes_.front().config.config); !allowed) {
-        refuse(allowed.error());
+        const Error& why = allowed.error();
+        refuse(Error{why.code, explained(why.message, changes_.front().config)});
         return;
     }
     names_ = hooks_.modules();

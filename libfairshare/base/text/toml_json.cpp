@@ -101,6 +101,13 @@ std::string TomlPlaces::of(std::string path) const {
     }
 }
 
+/// A value that begins as a number or a word and goes on otherwise is most often a text without quotes.
+std::string described(std::string_view failure) {
+    const auto says = [failure](std::string_view word) { return failure.find(word) != std::string_view::npos; };
+    const bool is_value = says("integer") || says("floating") || says("boolean") || says("value type") || says("date");
+    return std::string(failure) + (is_value ? "; a text needs quotes, as in key = \"2d\"" : "");
+}
+
 Result<json_t*> toml_to_json(std::string_view text, const std::string& name, TomlPlaces* places) {
     try {
         const toml::table table = toml::parse(text, name);
@@ -113,7 +120,7 @@ Result<json_t*> toml_to_json(std::string_view text, const std::string& name, Tom
         const auto where = failed.source().begin;
         return Error{std::errc::invalid_argument, name + ":" + std::to_string(where.line) + ":" +
                                                       std::to_string(where.column) + ": " +
-                                                      std::string(failed.description())};
+                                                      described(failed.description())};
     }
 }
 

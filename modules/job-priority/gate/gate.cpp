@@ -7,6 +7,15 @@
 namespace weir::priority {
 namespace {
 
+/// What the job's user left out, where that is why the limit refuses it.
+std::string omission_text(const LimitHit& hit, const BookJob& job, const LimitedJob& asked) {
+    if (hit.kind == LimitKind::nodes && job.request->spread > 0) {
+        return ": it names no nodes (-N), and may be spread over " + std::to_string(asked.nodes);
+    }
+    return hit.kind == LimitKind::wall_time && asked.wall_time == Duration::max() ? ": it names no time limit (-t)"
+                                                                                  : "";
+}
+
 std::uint64_t counted(std::int64_t number) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(1, number));
 }
@@ -91,11 +100,8 @@ void Gate::check(const ShareTree& tree, const BookJob& job, bool is_new) {
     auto hit = LimitCounts::never(tree, job.payer, asked(job));
     hit = hit || !is_new ? hit : admission_.counts().submission(tree, job.payer);
     if (hit) {
-        const std::string why = "refused by a limit of the share tree: " + words_of(*hit, tree);
-        const bool is_of_spread = hit->kind == LimitKind::nodes && job.request->spread > 0;
-        refusals_.emplace_back(job.id, is_of_spread ? why + ": it names no nodes (-N), and may be spread over " +
-                                                          std::to_string(asked(job).nodes)
-                                                    : why);
+        refusals_.emplace_back(job.id, "refused by a limit of the share tree: " + words_of(*hit, tree) +
+                                           omission_text(*hit, job, asked(job)));
     }
 }
 
