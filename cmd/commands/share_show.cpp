@@ -23,6 +23,15 @@ std::string idle_text(const ShareView& view) {
                      " cores now. It is charged to no user.\n";
 }
 
+/// Nothing if every job that counts had an association.
+std::string nobodys_text(const ShareView& view) {
+    return view.nobodys_core_s <= 0 || view.all_core_s <= 0
+               ? ""
+               : "jobs of no association: " + core_hours(view.nobodys_core_s) + " core-h, " +
+                     percent(view.nobodys_core_s / view.all_core_s) +
+                     " of what jobs used. The levels of `weir share explain` and the factors are without them.\n";
+}
+
 std::string tree_text(const ShareView& view, const Screen& screen) {
     Table table({{"account"},
                  {"shares", Align::right},
@@ -45,7 +54,7 @@ std::string tree_text(const ShareView& view, const Screen& screen) {
                    ratio(times, screen.glyphs), node.factor ? fixed(*node.factor, 3) : "",
                    std::to_string(node.running_cores), std::to_string(node.pending_jobs)});
     }
-    std::string text = table.text(screen) + idle_text(view);
+    std::string text = table.text(screen) + nobodys_text(view) + idle_text(view);
     text += "revision " + std::to_string(view.revision) + (view.author.empty() ? "" : " by " + printable(view.author));
     return text + (view.reason.empty() ? "" : ": " + printable(view.reason)) + "\n";
 }

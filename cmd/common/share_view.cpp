@@ -52,7 +52,8 @@ ShareView share_view_of(const json_t* answer) {
     view.idle_core_s = number_at(idle, "usage_core_s");
     view.idle = held_core_s > 0 ? view.idle_core_s / held_core_s : 0;
     view.idle_cores = integer_at(idle, "running_cores");
-    view.all_core_s = number_at(json_object_get(answer, "unassociated"), "usage_core_s");
+    view.nobodys_core_s = number_at(json_object_get(answer, "unassociated"), "usage_core_s");
+    view.all_core_s = view.nobodys_core_s;
     for (const ShareNode& node : view.nodes) {
         view.all_core_s += node.path.find('/') == std::string::npos ? node.usage_core_s : 0;
     }

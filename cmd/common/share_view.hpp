@@ -33,6 +33,7 @@ struct ShareView {
     std::size_t of = 0;            ///< nodes of the tree, where these are a part of them; 0: these are all
     std::size_t tree_size = 0;     ///< grows when somebody becomes a member; counts `@*` lines, too
     double all_core_s = 0;         ///< decayed usage of the whole tree and of unassociated
+    double nobodys_core_s = 0;     ///< of these, of jobs without an association
     double idle_core_s = 0;        ///< idle time of partitions, decayed
     double idle = 0;               ///< part of all that partitions and jobs held
     std::int64_t idle_cores = 0;   ///< now
