@@ -20,6 +20,7 @@ from dataclasses import dataclass
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLACE = os.path.join(ROOT, "build", "mutants")
 TIMEOUT_S = 600
+COLUMNS = 120
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,13 @@ def named():
                 if line.startswith("// Mutant:"):
                     waiting.append((number, line.strip()))
                 elif waiting and line.startswith("// "):  # clang-format has wrapped the line
+                    if before + len(line.split()[1]) < COLUMNS:
+                        sys.exit(f"{path}:{number}: a sentence stands above the mutant, or it is read as a part of it")
                     waiting[-1] = (waiting[-1][0], waiting[-1][1] + line[2:].rstrip())
                 elif case := re.match(r'TEST_CASE\("([^"]+)"', line):
                     found += [Mutant(path, case[1], *parts_of(path, *one)) for one in waiting]
                     waiting = []
+                before = len(line.rstrip())
         if waiting:
             sys.exit(f"{path}:{waiting[0][0]}: no TEST_CASE follows this mutant")
     return found

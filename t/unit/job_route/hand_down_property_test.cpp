@@ -201,8 +201,8 @@ TEST_CASE("hand down: a better job of the same size is not left behind", "[prope
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.hpp: return !budget.is_waited_for && => return
 // A loan on its way that is looked at in its turn: hand_down_test.cpp.
+// Mutant: modules/job-route/hand_down_pass.hpp: return !budget.is_waited_for && => return
 TEST_CASE("hand down: a job is lent to only behind all that is the child's own, and with room", "[property]") {
     rc::prop("so all that is there after a loan fits", [] {
         Site site = a_lending_site();
