@@ -287,9 +287,11 @@ std::string end_text(const Context& context) {
 
 /// A new instance replaces the present one.
 Exit ask_for_another(Context& context, Json request) {
-    return ask_for(
-        context, std::move(request),
-        "A new instance of the partition " + context.args.words.front() + " starts; the old one" + end_text(context));
+    const std::string waiting =
+        context.args.has("kill") ? "" : " While the machine has no room for both, jobs wait. See: weir partition list";
+    return ask_for(context, std::move(request),
+                   "A new instance of the partition " + context.args.words.front() + " starts; the old one" +
+                       end_text(context) + waiting);
 }
 
 Exit run_partition_remove(Context& context) {
