@@ -17,6 +17,7 @@ namespace {
 
 // Bounds of a valid report: names are components of paths, and dates lie within three thousand years of 1970.
 constexpr std::size_t report_name_max = 1024;
+constexpr std::int64_t report_seq_max = std::int64_t{1} << 62;  // the records behind it have numbers, too
 constexpr std::int64_t report_date_max_us = 100'000'000'000'000'000;
 
 Error malformed_report(const std::string& what) {
@@ -185,9 +186,9 @@ Result<UplinkBatch> read_report(FlatValue message) {
     }
     const auto seq = message["seq"].integer();
     const auto since = message["since"] ? message["since"].integer() : std::optional<std::int64_t>(0);
-    if (!seq || !since || !is_report_date(*since)) {
+    if (!seq || *seq < 0 || *seq > report_seq_max || !since || !is_report_date(*since)) {
         return malformed_report(
-            "a report must be {jobid, seq, since, records}: seq an integer, since microseconds of a date");
+            "a report must be {jobid, seq, since, records}: seq an integer from 0, since microseconds of a date");
     }
     UplinkBatch batch{static_cast<std::uint64_t>(*seq), {}};
     batch.records.reserve(head->records);

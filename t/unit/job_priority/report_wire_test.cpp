@@ -87,7 +87,9 @@ TEST_CASE("report: what is no record is refused with its place") {
 
 TEST_CASE("report: what is no report, and more records than a batch has, are refused") {
     for (const char* bad : {"", "7", "{}", R"({"jobid":7,"seq":1,"records":{}})", R"({"jobid":7,"records":[]})",
-                            R"({"jobid":7,"seq":1,"since":900000000000000000,"records":[]})"}) {
+                            R"({"jobid":7,"seq":1,"since":900000000000000000,"records":[]})",
+                            R"({"jobid":7,"seq":-1,"since":0,"records":[]})",
+                            R"({"jobid":7,"seq":9223372036854775807,"since":0,"records":[]})"}) {
         INFO(bad);
         CHECK_FALSE(read_text_of_report(bad));
     }
