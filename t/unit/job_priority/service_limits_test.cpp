@@ -121,7 +121,7 @@ TEST_CASE("service: what no waiting helps is refused once, with the limit; a bac
     REQUIRE(refused.size() == 1);
     CHECK(refused[0].first == 1);
     CHECK(refused[0].second == "refused by a limit of the share tree: a job of physics/@alice runs at most 1h");
-    arrive(*s, 9, 1, alice, Duration::max());
+    arrive(*s, 9, 1, alice, weir::Duration::max());
     CHECK(s->gate().take_refusals().at(0).second ==
           "refused by a limit of the share tree: a job of physics/@alice runs at most 1h: it names no time limit (-t)");
     for (FluxJobId id = 2; id <= 4; ++id) {
