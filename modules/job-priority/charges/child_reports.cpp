@@ -116,6 +116,10 @@ UplinkRow ChildReports::named_above(FluxJobId child, UplinkRow record) const {
 
 void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
     records_ += 1;
+    if (record.job == 0) {  // stands for the child's own job: its end above is not the child's to tell
+        not_believed_ += 1;
+        return;
+    }
     if (apply_to_past(child, record)) {
         return;
     }

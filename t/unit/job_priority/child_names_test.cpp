@@ -84,6 +84,14 @@ TEST_CASE("child names: a guest's child cannot end another job's charge above, n
 }
 
 // Mutant: modules/job-priority/charges/child_reports.cpp: names_key, key.first => names_key, 0
+// It stands for the child's own job, whose end above is not the child's to tell.
+TEST_CASE("child names: no report is about the job 0") {
+    auto middle = middle_instance();
+    const std::vector<UplinkRow> before = told(*middle);
+    middle->report(guests_child, 1, {alices(true, 0, 110), alices(false, 0, 111)}, at(120));
+    CHECK(told(*middle).size() == before.size());
+}
+
 TEST_CASE("child names: jobs of one number in two children, and the jobs inside them, are told apart above") {
     auto middle = middle_instance();
     middle->attach_child(other_job, "two", 1, at(100));
