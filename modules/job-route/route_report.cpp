@@ -205,6 +205,14 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
     return child->seq;
 }
 
+/// It takes jobs again, as after a full disk. A job that it returned in this tick waits for the next one, so that one
+/// that it cannot take does not go back and forth without a pause.
+void RouteTable::offer_again(Child& child) {
+    if (std::erase_if(child.refused, [](const auto& returned) { return returned.second > 0; }) > 0) {
+        hand_down_.recheck();
+    }
+}
+
 /// A repeated event changes nothing: the plugin is asked once for each, and not at all when the journal already has it.
 /// A child starts a job only after `go`, which follows the record of its allocation: an earlier start or finish is a
 /// guest's lie, and on record it would keep the job in SCHED for ever. An exception that does not end the job is one
@@ -219,6 +227,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             child.refusal_pause = 0;
             if (child.is_trusted) {  // a guest's child could take the id of a job that ended here
                 copies_.add(entry.first, event.local);
+                offer_again(child);
             }
             refile(entry);
             break;

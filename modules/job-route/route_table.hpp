@@ -262,6 +262,7 @@ class RouteTable {
     void on_clean(Jobs::iterator entry);
     void apply(Child& child, Entry& entry, const ChildEvent& event);
     void refuse_alloc(Entry& entry, const std::string& why);
+    void offer_again(Child& child);
     void on_returned(Child& child, Entry& entry);
     void on_failed(Entry& entry, const ChildEvent& event);
     void on_cleaned(Entry& entry);

@@ -120,6 +120,29 @@ TEST_CASE("returned: a child that accepts nothing is asked less and less often")
     CHECK(pause_after(ChildEvent::Kind::returned) == 60);
 }
 
+TEST_CASE("returned: to the child again when it takes another job, but not in the same second") {
+    constexpr JobId other{101};
+    RouteTable table = with_a_job();
+    enter(table, other);
+    record_route(table, other, host);
+    table.jobspec_ready(other, "{}");
+    (void)table.take();
+    Report taken = a_report(ChildEvent::Kind::accepted, 2);
+    taken.events[0].id = other;
+    REQUIRE(table.report(a_report(ChildEvent::Kind::returned)));
+    SECTION("a second later") {
+        table.tick();
+        REQUIRE(table.report(taken));
+        const auto tap = table.take().tap;
+        REQUIRE(tap.size() == 1);
+        CHECK((tap[0].id == job && tap[0].child == host));
+    }
+    SECTION("at once") {
+        REQUIRE(table.report(taken));
+        CHECK(table.take().tap.empty());
+    }
+}
+
 // Kills: a guest's child has a job given again as often as it attaches.
 TEST_CASE("returned: not to the same child in a new session, unless it is the owner's") {
     const auto is_given_again = [](const Caller& caller) {
