@@ -83,7 +83,6 @@ TEST_CASE("child names: a guest's child cannot end another job's charge above, n
     }
 }
 
-// Mutant: modules/job-priority/charges/child_reports.cpp: names_key, key.first => names_key, 0
 // It stands for the child's own job, whose end above is not the child's to tell.
 TEST_CASE("child names: no report is about the job 0") {
     auto middle = middle_instance();
@@ -92,6 +91,7 @@ TEST_CASE("child names: no report is about the job 0") {
     CHECK(told(*middle).size() == before.size());
 }
 
+// Mutant: modules/job-priority/charges/child_reports.cpp: names_key, key.first => names_key, 0
 TEST_CASE("child names: jobs of one number in two children, and the jobs inside them, are told apart above") {
     auto middle = middle_instance();
     middle->attach_child(other_job, "two", 1, at(100));
