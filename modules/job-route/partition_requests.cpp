@@ -23,7 +23,6 @@ using flux::value_or_throw;
 
 constexpr double fit_s = 10.;  ///< real seconds that the scheduler has to say whether a size is possible
 
-/// A new file beside it, renamed when it is complete.
 /// A new name in it survives a power failure. A file system that cannot do it has no say.
 void sync_folder(const std::string& folder) {
     const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -33,6 +32,7 @@ void sync_folder(const std::string& folder) {
     }
 }
 
+/// A new file beside it, renamed when it is complete.
 Status write_whole(const std::string& path, const std::string& text) {
     const std::string beside = path + ".new";
     (void)unlink(beside.c_str());

@@ -255,15 +255,21 @@ TEST_CASE("attach again: known jobs stay, unknown ones are sent again, unwanted 
     }
 }
 
-TEST_CASE("attach: an old copy of a job has to end before the job is given to that child") {
+/// A child that attaches with a copy of a job that waits here: the job is not given to it.
+static RouteTable with_an_old_copy(bool has_ended) {
     RouteTable table(false);
     table.synced();
     run_host(table, host);
     enter(table, job);
     Attach attach = an_attach(host);
-    attach.known = {{job, true, 16}};
+    attach.known = {{job, has_ended, 16}};
     REQUIRE(table.attach(attach, {0, true}));
     CHECK(table.take().tap.empty());
+    return table;
+}
+
+TEST_CASE("attach: an old copy of a job has to end before the job is given to that child") {
+    RouteTable table = with_an_old_copy(true);
     CHECK(table.waiting() == 1);
     REQUIRE(table.report(a_report(ChildEvent::Kind::allocated, 1)));
     CHECK(table.take().tap.empty());
@@ -274,14 +280,7 @@ TEST_CASE("attach: an old copy of a job has to end before the job is given to th
 // A child that shut down while the plugin refused to end the copy's prolog said no more than `returned`, and the job
 // waited for ever.
 TEST_CASE("attach: an old copy that the child returns is over, whether or not the child says that it is cleaned") {
-    RouteTable table(false);
-    table.synced();
-    run_host(table, host);
-    enter(table, job);
-    Attach attach = an_attach(host);
-    attach.known = {{job, false, 16}};
-    REQUIRE(table.attach(attach, {0, true}));
-    CHECK(table.take().tap.empty());
+    RouteTable table = with_an_old_copy(false);
     REQUIRE(table.report(a_report(ChildEvent::Kind::returned, 1)));
     CHECK(table.take().tap.size() == 1);
     record_route(table, job, host);
