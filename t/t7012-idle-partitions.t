@@ -35,6 +35,15 @@ cat >shares.toml <<EOF
 "chem/@carol"    = 1
 EOF
 printf "[weir]\nenforce = false\n[weir.users]\nalice = 5001\ncarol = 5003\ndave = 5004\n" >weir.toml
+# are_charged FIELD...: when the parent knows the ends of jobs of all these (of the answer of job-priority.usage): a partition reports after
+# `submit --wait` has returned.
+are_charged() {
+	for part; do
+		FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.usage "{}" "$part | .running_cores == 0 and .charged_core_us > 900000" ||
+			return 1
+	done
+}
+of_physics=".nodes[] | select(.path == \"physics\")" of_chem=".nodes[] | select(.path == \"chem\")"
 # ratio_is PATH OTHER: what `share show` says is the part of both that PATH used, over the half that it is entitled to.
 ratio_is() {
 	used=$(of "$1" charged_core_us) && other=$(of "$2" charged_core_us) && said=$(grep "^$1 " out | grep -o "[0-9.]*×" | tr -d "×") &&
@@ -43,10 +52,10 @@ ratio_is() {
 test_expect_success 'on partitions that mostly idle two accounts of one share stand at what they used, without idle time' '
 	mkdir state && start_weir --tree shares.toml --config weir.toml --cores 8 --statedir "$(pwd)/state" &&
 	weir submit --user alice --simulate=1s --wait x && weir submit --user carol --simulate=1s --wait x &&
-	weir share show >out && cat out && weir usage --json >j && ratio_is physics chem && ratio_is chem physics
+	are_charged "$of_physics" "$of_chem" && weir share show >out && cat out && weir usage --json >j && ratio_is physics chem && ratio_is chem physics
 '
 test_expect_success 'what jobs without an association used has a line, so that the parts add up' '
-	! grep "no association" out && weir submit --user dave --simulate=1s --wait x && weir share show >out && cat out &&
+	! grep "no association" out && weir submit --user dave --simulate=1s --wait x && are_charged .unassociated && weir share show >out && cat out &&
 	weir usage --json >j && rest=$(field j "100 * d[\"unassociated\"][\"charged_core_us\"] / (d[\"total\"][\"charged_core_us\"] - d[\"idle\"][\"charged_core_us\"])") &&
 	said=$(sed -n "s/^jobs of no association: .* core-h, \([0-9.]*\) % of what jobs used.*/\1/p" out) && test "$(field j "abs($said - $rest) < 1")" = True
 '
