@@ -31,8 +31,9 @@ void tell_levels(const InstanceTree& tree) {
     std::printf("%-6s %9s %10s %9s %9s %11s %11s %11s %12s %12s\n", "level", "instances", "reports", "jobs/rep",
                 "bytes/job", "us CPU/job", "factor msgs", "factor B", "policy bytes", "us/policy");
     const char* names[] = {"root", "middle", "leaf"};
-    for (std::size_t i = 0; i < tree.levels().size(); ++i) {
-        const LevelLoad& level = tree.levels()[i];
+    const std::vector<LevelLoad> levels = tree.levels();
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        const LevelLoad& level = levels[i];
         const double ended =
             level.reports == 0 ? 0 : static_cast<double>(tree.ended()) / static_cast<double>(level.reports);
         std::printf("%-6s %9lu %10lu %9.1f %9.1f %11.2f %11lu %11.3e %12.3e %12.0f\n", names[i], level.instances,
