@@ -15,6 +15,7 @@ pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(LIBWEBSOCKETS REQUIRED IMPORTED_TARGET libwebsockets)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(ISAL IMPORTED_TARGET libisal)  # wanted, not needed
+find_package(mimalloc 2 QUIET)  # likewise
 find_package(CLI11 REQUIRED)
 if(WEIR_TESTS)
   find_package(Catch2 2 REQUIRED)

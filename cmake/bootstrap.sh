@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 # Sourced by ./quickstart and ./check: which Debian packages Weir needs, and how to get them. The lists stand here alone.
 WEIR_BUILD_PACKAGES="g++ cmake ninja-build pkg-config libzmq3-dev libjansson-dev libuv1-dev libhwloc-dev libsqlite3-dev
-    zlib1g-dev libisal-dev libsodium-dev libwebsockets-dev libcli11-dev libtomlplusplus-dev"
+    zlib1g-dev libisal-dev libmimalloc-dev libsodium-dev libwebsockets-dev libcli11-dev libtomlplusplus-dev"
 WEIR_TEST_PACKAGES="catch2 librapidcheck-dev libbenchmark-dev sharness python3 jq perl git dpkg-dev file util-linux procps openssl
     clang libclang-rt-14-dev clang-format clang-tidy binutils faketime libnss-wrapper
     python3-pyte python3-prometheus-client chromium"

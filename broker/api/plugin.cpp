@@ -80,13 +80,12 @@ std::string make_uuid() {
     return text;
 }
 
+/// FLUX_PLUGIN_RTLD_DEEPBIND has no effect: a plugin that finds libc's free() before the allocator of this process
+/// could free no memory of the broker.
 int open_flags(int flags) {
-    const char* deepbind = std::getenv("FLUX_LOAD_WITH_DEEPBIND");
-    const bool may_deepbind = deepbind == nullptr || std::strtol(deepbind, nullptr, 10) != 0;
     int result = (flags & FLUX_PLUGIN_RTLD_GLOBAL) != 0 ? RTLD_GLOBAL : RTLD_LOCAL;
     result |= (flags & FLUX_PLUGIN_RTLD_LAZY) != 0 ? RTLD_LAZY : 0;
     result |= (flags & FLUX_PLUGIN_RTLD_NOW) != 0 ? RTLD_NOW : 0;
-    result |= (flags & FLUX_PLUGIN_RTLD_DEEPBIND) != 0 && may_deepbind ? RTLD_DEEPBIND : 0;
     return result;
 }
 

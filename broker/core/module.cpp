@@ -7,33 +7,13 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "broker/api/connector.hpp"
 #include "broker/core/uuid.hpp"
 
 namespace weir::broker {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool is_sanitized = true;
-#else
-constexpr bool is_sanitized = false;
-#endif
-#else
-constexpr bool is_sanitized = false;
-#endif
-
-/// RTLD_DEEPBIND keeps modules' symbols apart, but hides the sanitizers' interposers, and may be turned off.
-int deepbind() {
-    const char* wish = std::getenv("FLUX_LOAD_WITH_DEEPBIND");
-    return is_sanitized || (wish != nullptr && std::string_view(wish) == "0") ? 0 : RTLD_DEEPBIND;
-}
 
 /// All signals are the main thread's: blocks them while a thread is made, which inherits the mask.
 class SignalsBlocked {
@@ -54,7 +34,7 @@ class SignalsBlocked {
 Result<Dso> Dso::open(const std::string& path, const std::string& name) {
     Dso dso;
     dlerror();
-    dso.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | deepbind());
+    dso.handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);  // no RTLD_DEEPBIND: ADR 0001
     if (dso.handle_ == nullptr) {
         return Error{std::errc::no_such_file_or_directory, dlerror()};
     }
