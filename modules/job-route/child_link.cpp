@@ -58,7 +58,7 @@ std::vector<KnownJob> ChildLink::known() const {
     known.reserve(jobs_.size());
     for (const auto& [id, job] : jobs_) {
         const bool is_unwanted = job.is_cancel_asked && !has(job, ChildEvent::Kind::started);
-        known.push_back({id, job.has_ended, job.urgency, is_unwanted});
+        known.push_back({id, job.has_ended, job.local_urgency, is_unwanted});
     }
     return known;
 }
@@ -182,7 +182,7 @@ void ChildLink::order_submit(const Order& order) {
         jobs_.erase(found);
     }
     Job& job = jobs_[order.id];
-    job.urgency = job.submitted_urgency = order.urgency;
+    job.urgency = job.local_urgency = order.urgency;
     order_priority(order.id, job, order.priority);
     actions_.submits.push_back(order);
     submitting_ += 1;
@@ -206,6 +206,16 @@ void ChildLink::order_cancel(Job& job, const Order& order) {
     }
 }
 
+/// The journal may tell of an older order when a newer one comes: an order is left out only if it repeats the last one
+/// and the copy has it.
+void ChildLink::order_urgency(Job& job, int urgency) {
+    const bool is_news = urgency != job.urgency || urgency != job.local_urgency;
+    job.urgency = urgency;
+    if (is_news && job.local.value != 0 && !job.is_allocated) {
+        change_urgency(job);
+    }
+}
+
 void ChildLink::order(const Order& order) {
     if (order.kind == Order::Kind::submit) {
         order_submit(order);
@@ -225,9 +235,7 @@ void ChildLink::order(const Order& order) {
     } else if (order.kind == Order::Kind::priority) {
         order_priority(order.id, job, order.priority);
     } else if (order.kind == Order::Kind::urgency) {
-        if (std::exchange(job.urgency, order.urgency) != order.urgency && job.local.value != 0 && !job.is_allocated) {
-            change_urgency(job);
-        }
+        order_urgency(job, order.urgency);
     } else if (job.is_allocated && !job.is_returned && !job.has_ended && !std::exchange(job.has_go, true)) {
         release(job.local);
     }
@@ -255,7 +263,7 @@ void ChildLink::take_local(JobId id, LocalId local) {
     record(id, job, ChildEvent::Kind::accepted);
     if (is_news && job.is_cancel_asked) {
         raise(local, job.cancel_type, job.cancel_note);
-    } else if (is_news && job.urgency != job.submitted_urgency) {
+    } else if (is_news && job.urgency != job.local_urgency) {
         change_urgency(job);
     }
 }
@@ -321,7 +329,7 @@ void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFac
     }
     if (found == jobs_.end() || jobs_.count(id) == 0) {
         Job& job = jobs_[id];
-        job.urgency = job.submitted_urgency = event.urgency;
+        job.urgency = job.local_urgency = event.urgency;
     }
     take_local(id, local);
 }
@@ -361,10 +369,10 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
     told.local = local;
     switch (event.kind) {
         case Kind::urgency:
-            job.urgency = event.urgency;
+            job.local_urgency = event.urgency;
             break;
         case Kind::priority:
-            hold_back(id->second, job, event.priority == 0 && job.urgency != 0);
+            hold_back(id->second, job, event.priority == 0 && job.local_urgency != 0);
             break;
         case Kind::alloc:
             hold_back(id->second, job, false);

@@ -86,8 +86,8 @@ class ChildLink {
   private:
     struct Job {
         LocalId local;                         ///< 0 while it is being submitted
-        int urgency = 16;                      ///< the parent's
-        int submitted_urgency = 16;            ///< of the copy, until it is here
+        int urgency = 16;                      ///< by the parent's last order
+        int local_urgency = 16;                ///< of the copy, by this instance's journal
         std::optional<std::int64_t> priority;  ///< the parent's
         bool is_held_back = false;             ///< by a limit here: priority 0, though its user does not hold it
         bool is_allocated = false;
@@ -119,6 +119,7 @@ class ChildLink {
     void order_submit(const Order& order);
     void order_priority(JobId id, Job& job, std::int64_t priority);
     void order_cancel(Job& job, const Order& order);
+    void order_urgency(Job& job, int urgency);
 
     bool is_synced_ = false;
     bool is_attached_ = false;

@@ -1,47 +1,15 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // ChildLink's single reactions; any order of them together is in route_property_test.cpp.
-#include "modules/job-route/child_link.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "t/unit/job_route/child_link_scene.hpp"
+
 using namespace weir::route;
+using namespace weir::route::child_test;
 using Kind = JournalEvent::Kind;
 using EventKind = ChildEvent::Kind;
 
 namespace {
-
-constexpr JobId job{100};
-constexpr LocalId local{5};
-
-Order an_order(Order::Kind kind) {
-    Order order;
-    order.kind = kind;
-    order.id = job;
-    order.type = "cancel";
-    return order;
-}
-
-JournalEvent an_event(Kind kind, const std::string& type = {}) {
-    JournalEvent event;
-    event.kind = kind;
-    event.type = type;
-    return event;
-}
-
-ChildLink attached() {
-    ChildLink link;
-    link.synced();
-    link.attached();
-    return link;
-}
-
-ChildLink with_a_job() {
-    ChildLink link = attached();
-    link.order(an_order(Order::Kind::submit));
-    link.submit_done(job, local);
-    (void)link.take();
-    return link;
-}
 
 std::vector<EventKind> told(ChildLink& link) {
     std::vector<EventKind> kinds;
@@ -52,12 +20,6 @@ std::vector<EventKind> told(ChildLink& link) {
 }
 
 const LocalOp go_op{LocalOp::Kind::go, local, "", ""};
-
-JobFacts upstream(JobId id) {
-    JobFacts facts;
-    facts.upstream = id.value;
-    return facts;
-}
 
 }  // namespace
 
@@ -401,51 +363,6 @@ TEST_CASE("a second copy in the backlog is cancelled when the backlog is complet
     const auto ops = link.take().ops;
     REQUIRE(ops.size() == 1);
     CHECK(ops[0].job == LocalId{6});
-}
-
-TEST_CASE("urgency: only a change, only before allocation") {
-    ChildLink link = with_a_job();
-    Order order = an_order(Order::Kind::urgency);
-    order.urgency = 16;
-    link.order(order);
-    CHECK(link.take().ops.empty());
-    order.urgency = 20;
-    link.order(order);
-    CHECK(link.take().ops.at(0).urgency == 20);
-    link.event(local, an_event(Kind::alloc));
-    order.urgency = 21;
-    link.order(order);
-    CHECK(link.take().ops.empty());
-}
-
-// Kills: a job that its user held while its copy was being submitted, and whose copy nobody holds.
-TEST_CASE("urgency: a change on the way of the submission is made when the copy is there") {
-    for (const bool is_journal_first : {false, true}) {
-        ChildLink link = attached();
-        link.order(an_order(Order::Kind::submit));
-        Order hold = an_order(Order::Kind::urgency);
-        hold.urgency = 0;
-        link.order(hold);
-        CHECK(link.take().ops.empty());
-        JournalEvent submit = an_event(Kind::submit);
-        submit.urgency = 16;
-        if (is_journal_first) {
-            link.submitted(local, submit, upstream(job));
-        }
-        link.submit_done(job, local);
-        link.submitted(local, submit, upstream(job));
-        const auto ops = link.take().ops;
-        REQUIRE(ops.size() == 1);
-        CHECK(ops[0].kind == LocalOp::Kind::urgency);
-        CHECK(ops[0].job == local);
-        CHECK(ops[0].urgency == 0);
-    }
-    ChildLink restarted;
-    JournalEvent submit = an_event(Kind::submit);
-    submit.urgency = 9;
-    restarted.submitted(local, submit, upstream(job));
-    restarted.synced();
-    CHECK(restarted.take().ops.empty());
 }
 
 TEST_CASE("priority: each change is told once, the first before the submission") {
