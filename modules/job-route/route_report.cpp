@@ -264,7 +264,8 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
 
 /// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a
 /// higher priority is on its way there, or a limit does not allow the job any more, or its user holds it, the reported
-/// job is recalled, and its cores become free.
+/// job is recalled, and its cores become free. A guest's child may say so again and again: it gets the job after a
+/// pause.
 void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
     Given& given = *job.given();
@@ -275,6 +276,9 @@ void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
     } else if (is_ending(job.progress) || given.is_alloc_asked) {
         return;
     } else if (!given.may_have_alloc && (job.urgency == 0 || hand_down_.is_passed_over(entry.first, rules()))) {
+        if (Child& child = children_.at(given.child); !child.is_trusted) {
+            child.refused.insert_or_assign(entry.first, 0);
+        }
         recall(entry);
     } else {
         given.is_alloc_asked = true;

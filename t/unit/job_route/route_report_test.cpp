@@ -73,3 +73,35 @@ TEST_CASE("report: a job taken that is no longer the child's is cancelled there"
     REQUIRE(table.report(a_report(ChildEvent::Kind::exception, 2)));
     CHECK(table.take().tap.empty());
 }
+
+// Mutant: modules/job-route/route_report.cpp: !child.is_trusted) { => false) {
+TEST_CASE("report: a guest's child that starts a job too early gets it again after a pause, an owner's child at once") {
+    const auto holder_after = [](const Caller& caller) {
+        RouteTable table = with_a_job(caller);
+        const auto record = [&table] {
+            for (bool is_more = true; is_more;) {
+                is_more = false;
+                for (const TapOp& op : table.take().tap) {
+                    record_route(table, op.id, op.child);
+                    is_more = true;
+                }
+            }
+        };
+        const auto set_urgency = [&](int urgency) {
+            JournalEvent change = an_event(Kind::urgency);
+            change.urgency = urgency;
+            table.event(job, change);
+            table.event(job, an_event(Kind::priority));
+            record();
+        };
+        set_urgency(0);
+        REQUIRE(table.report(a_report(ChildEvent::Kind::allocated, 1)));
+        record();
+        set_urgency(16);
+        REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));
+        record();
+        return table.find(job)->child;
+    };
+    CHECK(holder_after({0, true}) == host);
+    CHECK(holder_after({7, false}) == JobId{});
+}
