@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir jobs`: pending, running and ended jobs, with priority and place in the queue.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -192,6 +193,31 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Beside
             info_text(job, beside)};
 }
 
+/// Pending jobs of one queue by their places, in the lines that they have. The job-manager lists a job that a limit
+/// holds back after the held ones; those without a place come last.
+void sort_pending(std::vector<Job>& jobs, const Ranks& ranks) {
+    std::map<std::string, std::vector<std::size_t>> lines_of;
+    for (std::size_t line = 0; line < jobs.size(); ++line) {
+        if ((jobs[line].state & FLUX_JOB_STATE_PENDING) != 0) {
+            lines_of[jobs[line].queue].push_back(line);
+        }
+    }
+    const auto place = [&ranks](const Job& job) {
+        const auto rank = ranks.find(job.id);
+        return rank == ranks.end() ? std::numeric_limits<std::int64_t>::max() : rank->second.rank;
+    };
+    for (const auto& [queue, lines] : lines_of) {
+        std::vector<Job> sorted;
+        for (const std::size_t line : lines) {
+            sorted.push_back(std::move(jobs[line]));
+        }
+        std::stable_sort(sorted.begin(), sorted.end(), [&](const Job& a, const Job& b) { return place(a) < place(b); });
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            jobs[lines[i]] = std::move(sorted[i]);
+        }
+    }
+}
+
 /// Requests one job more than is shown, to know whether there are more.
 Exit show(Context& context, Client& client, JobQuery query, const Users& users) {
     const std::int64_t shown_max = std::exchange(query.limit, query.limit == 0 ? 0 : query.limit + 1);
@@ -208,6 +234,7 @@ Exit show(Context& context, Client& client, JobQuery query, const Users& users) 
         jobs.resize(static_cast<std::size_t>(shown_max));
     }
     const Beside beside{queue_ranks(client, jobs), other_ids(client, jobs), partition_names(client)};
+    sort_pending(jobs, beside.ranks);
     const double now = instance_now(client);
     Json list = Json::array();
     Table table = empty_table();
