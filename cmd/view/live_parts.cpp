@@ -218,13 +218,14 @@ Lines queue_lines(const std::vector<QueueLine>& queue, const Screen& screen, con
     const std::size_t end = std::min(queue.size(), window.from + std::min(window.count, queue.size()));
     for (std::size_t i = window.from; i < end; ++i) {
         const QueueLine& job = queue[i];
-        const std::string line =
-            mark_of(window, i) + padded_left(std::to_string(i + 1), 5) + "  " +
-            padded_right(clipped(job.id, at.job, screen.glyphs), at.job) + " " +
-            padded_right(clipped(job.user, 8, screen.glyphs), 9) +
-            padded_right(account_label(job.account, at.account - 1, screen.glyphs), at.account) +
-            padded_right(clipped(job.queue, 6, screen.glyphs), 7) + padded_left(std::to_string(job.cores), 6) +
-            padded_left(std::to_string(job.priority), at.priority) + padded_left(duration_text(job.waited), at.waited);
+        const std::string line = mark_of(window, i) + padded_left(std::to_string(i + 1), 5) + "  " +
+                                 padded_right(clipped(job.id, at.job, screen.glyphs), at.job) + " " +
+                                 padded_right(clipped(job.user, 8, screen.glyphs), 9) +
+                                 padded_right(account_label(job.account, at.account - 1, screen.glyphs), at.account) +
+                                 padded_right(clipped(job.queue, 6, screen.glyphs), 7) +
+                                 padded_left(std::to_string(job.cores), 6) +
+                                 padded_left(" " + std::to_string(job.priority), at.priority) +
+                                 padded_left(duration_text(job.waited), at.waited);
         lines.push_back(fitted(line, screen) + (at.bar > 0 ? "  " + term_bar(job, letters, full, at.bar, screen) : ""));
     }
     return lines;

@@ -75,6 +75,12 @@ queue  job            user     account         queue   cores  priority   waited
 )");
 }
 
+TEST_CASE("live view: the priority of an expedited job stands apart from its cores") {
+    LiveState state = sample();
+    state.queue[0].priority = 4294967295;
+    CHECK(joined(live_view(state, ascii(100, 40))).find(" 8 4294967295 ") != std::string::npos);
+}
+
 TEST_CASE("live view: never more lines or columns than there are") {
     for (const std::size_t height : {5u, 8u, 10u, 12u, 15u, 24u, 60u}) {
         for (const std::size_t width : {40u, 76u, 80u, 100u, 200u}) {
