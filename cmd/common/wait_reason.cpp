@@ -110,6 +110,10 @@ Json in_route(const Job& job, const WaitFacts& facts) {
     if (facts.below) {
         return in_partition(wait_reason(facts.below->job, facts.below->facts), facts);
     }
+    const bool is_on_its_way = facts.unanswered && facts.unanswered->code == std::errc::no_such_file_or_directory;
+    if (!facts.hops.empty() && is_on_its_way) {
+        return in_partition(reason("routed", "is on its way to its partition"), facts);
+    }
     if (!facts.hops.empty()) {
         return in_partition(reason("routed", "waits in a partition that gave no answer: " +
                                                  printable(facts.unanswered ? facts.unanswered->message : "")),

@@ -119,6 +119,8 @@ TEST_CASE("wait reason: the partition that has the job says why it waits") {
     facts.unanswered = Error{std::errc::timed_out, "it sleeps"};
     CHECK(why(job, facts) == "routed");
     CHECK(text_at(wait_reason(job, facts).get(), "text") == "waits in a partition that gave no answer: it sleeps");
+    facts.unanswered = Error{std::errc::no_such_file_or_directory, "this partition does not know the job"};
+    CHECK(text_at(wait_reason(job, facts).get(), "text") == "is on its way to its partition");
     WaitBelow below{job, {}};
     below.facts.scheduler = object("reason", Json::string("resources"));
     below.facts.scheduler.set("text", "needs 2 cores");
