@@ -61,6 +61,28 @@ std::optional<std::set<std::string>> names_of(const json_t* table) {
     return names;
 }
 
+std::vector<std::string> texts_of(const json_t* list) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < json_array_size(list); ++i) {
+        const char* text = json_string_value(json_array_get(list, i));
+        texts.emplace_back(text != nullptr ? text : "");
+    }
+    return texts;
+}
+
+/// Of the [[partition]] tables; job-route checks their form.
+std::vector<TakenNames> taken_names(const json_t* partitions) {
+    std::vector<TakenNames> all;
+    for (std::size_t i = 0; i < json_array_size(partitions); ++i) {
+        const json_t* table = json_array_get(partitions, i);
+        const json_t* takes = json_object_get(table, "takes");
+        const char* name = json_string_value(json_object_get(table, "name"));
+        all.push_back({name != nullptr ? name : "", texts_of(json_object_get(takes, "accounts")),
+                       texts_of(json_object_get(takes, "qos"))});
+    }
+    return all;
+}
+
 std::string state_path(flux_t* h, const Settings& settings) {
     if (!settings.state.empty()) {
         return ConfigPlaces::of(h).resolved(settings.state).string();
@@ -95,7 +117,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
                                            [this](Settings next) { put_settings(std::move(next)); });
     share_tree_file_ = std::make_unique<ShareTreeFile>(h_, *service_, *state_);
     is_pass_due_ = share_tree_file_->read(now());
-    warn_of_settings(flux::conf_table(h_, "queues"));
+    warn_of_settings(flux::conf_table(h_, "queues"), flux::conf_table(h_, "partition"));
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
@@ -159,7 +181,7 @@ JobEvent Module::dated(JobEvent event, bool is_live) {
 }
 
 /// A child reads tables of the instance above, whose queues are not its own.
-void Module::warn_of_settings(const json_t* queues) {
+void Module::warn_of_settings(const json_t* queues, const json_t* partitions) {
     SiteFacts facts;
     facts.unknown_aps = {ApsPart::swap};
     std::vector<std::string> warnings = policy_warnings(service_->settings(), facts);
@@ -171,6 +193,18 @@ void Module::warn_of_settings(const json_t* queues) {
              unknown_names(service_->settings(), service_->accounting().tree(), names_of(queues))) {
             warnings.push_back(std::move(sentence));
         }
+    }
+    for (std::string& sentence :
+         unknown_taken(service_->settings(), service_->accounting().tree(), taken_names(partitions))) {
+        warnings.push_back(std::move(sentence));
+    }
+    const auto& billing = service_->settings().billing;
+    const bool has_kinds =
+        !billing.factors.qos.empty() || !billing.factors.queue.empty() || !billing.queue_weights.empty();
+    if (json_array_size(partitions) > 0 && has_kinds) {
+        warnings.push_back(
+            "usage-factor, and billing-weights of a queue, have no effect on jobs that run in a partition: they cost "
+            "their part of it");
     }
     for (const std::string& warning : warnings) {
         flux::log(h_, LOG_WARNING, "[weir] " + warning);

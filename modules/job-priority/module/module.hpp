@@ -44,7 +44,7 @@ class Module {
   private:
     // start (module.cpp)
     /// \param queues  [queues] of the configuration; may be null
-    void warn_of_settings(const json_t* queues);
+    void warn_of_settings(const json_t* queues, const json_t* partitions);
     void read_machine();
     void open_journal();
     JournalLink::Listener journal_listener();

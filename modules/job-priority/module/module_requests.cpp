@@ -359,7 +359,9 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     json_t* table = nullptr;
     json_t* access = nullptr;
     json_t* queues = nullptr;
-    flux::unpack(msg, "{s?o s?o s?o}", "weir", &table, "access", &access, "queues", &queues);
+    json_t* partitions = nullptr;
+    flux::unpack(msg, "{s?o s?o s?o s?o}", "weir", &table, "access", &access, "queues", &queues, "partition",
+                 &partitions);
     // A bad table is refused as a whole: the old settings stay in force.
     Settings settings = flux::value_or_throw(policy_->settings_of(table));
     private_ = flux::PrivateMode(access);
@@ -371,7 +373,7 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     if (!is_journal_due_) {
         read_machine();
     }
-    warn_of_settings(queues);
+    warn_of_settings(queues, partitions);
     return {};
 }
 

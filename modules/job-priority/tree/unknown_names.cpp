@@ -48,6 +48,17 @@ bool is_in_tree(const ShareTree& tree, const std::string& path) {
            (path.compare(last, 1, "@") == 0 && tree.find(path.substr(0, last) + "@*").has_value());
 }
 
+/// Their paths.
+std::vector<std::string> accounts_of(const ShareTree& tree) {
+    std::vector<std::string> paths;
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        if (tree.is_account(NodeId{index})) {
+            paths.push_back(tree.path(NodeId{index}));
+        }
+    }
+    return paths;
+}
+
 }  // namespace
 
 std::vector<std::string> unknown_names(const PolicySettings& settings, const ShareTree& tree,
@@ -70,6 +81,33 @@ std::vector<std::string> unknown_names(const PolicySettings& settings, const Sha
         if (!paths.empty() && !is_in_tree(tree, path)) {
             sentences.push_back("[weir.associations] \"" + path + "\" has no effect: the share tree has no such line" +
                                 hint(path, names));
+        }
+    }
+    return sentences;
+}
+
+std::vector<std::string> unknown_taken(const PolicySettings& settings, const ShareTree& tree,
+                                       const std::vector<TakenNames>& partitions) {
+    std::vector<std::string> sentences;
+    const std::vector<std::string> accounts = accounts_of(tree);
+    const std::vector<std::string_view> account_names(accounts.begin(), accounts.end());
+    const auto qos = known_qos(settings, tree);
+    const auto complain = [&](const TakenNames& of, const std::string& what, const std::string& name,
+                              const std::vector<std::string_view>& names) {
+        sentences.push_back("[[partition]] \"" + of.partition + "\" takes no job by " + what + " \"" + name +
+                            "\": there is no such " + what + hint(name, names));
+    };
+    for (const TakenNames& of : partitions) {
+        for (const std::string& name : of.accounts) {
+            const auto found = tree.account(name);
+            if (!accounts.empty() && !found && found.error().code == std::errc::no_such_file_or_directory) {
+                complain(of, "account", name, account_names);
+            }
+        }
+        for (const std::string& name : of.qos) {
+            if (qos && qos->count(name) == 0) {
+                complain(of, "QoS", name, {qos->begin(), qos->end()});
+            }
         }
     }
     return sentences;

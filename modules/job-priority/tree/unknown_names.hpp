@@ -18,6 +18,18 @@ namespace weir::priority {
 std::vector<std::string> unknown_names(const PolicySettings& settings, const ShareTree& tree,
                                        const std::optional<std::set<std::string>>& queues);
 
+/// What `takes` of a [[partition]] names.
+struct TakenNames {
+    std::string partition;
+    std::vector<std::string> accounts;
+    std::vector<std::string> qos;
+};
+
+/// One sentence for each account that the tree does not have and each QoS that is not known: no job has it, so the rule
+/// closes the partition. Where there are no accounts, or known_qos() is nothing, any name may be one. O(names x nodes).
+std::vector<std::string> unknown_taken(const PolicySettings& settings, const ShareTree& tree,
+                                       const std::vector<TakenNames>& partitions);
+
 /// The QoS that jobs may name; nothing: any, since the settings know none. Those of [weir.qos], and `qos:NAME` in the
 /// tree. O(nodes).
 std::optional<std::set<std::string>> known_qos(const PolicySettings& settings, const ShareTree& tree);

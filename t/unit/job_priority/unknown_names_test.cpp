@@ -51,6 +51,20 @@ TEST_CASE("unknown names: paths of associations, but those of users whom an @* l
     CHECK(unknown_names(settings, ShareTree(), std::nullopt).empty());  // there is no share tree yet
 }
 
+TEST_CASE("unknown names: accounts and QoS that a partition takes, where there are any") {
+    PolicySettings settings;
+    const std::vector<TakenNames> taken{{"small", {"bio", "bip", "lab", "a/lab"}, {"high", "hgih"}}};
+    const ShareTree tree = tree_of("\"bio\" = 1\n\"bio/@*\" = 1\n\"a/lab\" = 1\n\"b/lab\" = 1\n\"a\" = 1\n\"b\" = 1\n");
+    const std::string account =
+        "[[partition]] \"small\" takes no job by account \"bip\": there is no such account; did you mean \"bio\"?";
+    CHECK(unknown_taken(settings, tree, taken) == Names{account});
+    settings.qos = {{"high", 10}};
+    CHECK(unknown_taken(settings, tree, taken) ==
+          Names{account,
+                "[[partition]] \"small\" takes no job by QoS \"hgih\": there is no such QoS; did you mean \"high\"?"});
+    CHECK(unknown_taken(PolicySettings(), ShareTree(), taken).empty());
+}
+
 TEST_CASE("known QoS: those of the settings and of the tree; where the settings have none, any") {
     PolicySettings settings;
     const ShareTree tree = tree_of("\"qos:urgent\" = 1\n\"bio\" = 1\n");
