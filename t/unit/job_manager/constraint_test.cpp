@@ -70,6 +70,17 @@ TEST_CASE("constraint: bad ones are refused") {
         CHECK_FALSE(compile_constraint(json(text).get()));
 }
 
+TEST_CASE("constraint: all its hostlists together name no more hosts than a machine has") {
+    CHECK(compile_constraint(json(R"({"hostlist":["a[0-65535]"]})").get()));
+    CHECK(compile_constraint(json(R"({"or":[{"hostlist":["a[1-32768]"]},{"hostlist":["b[1-32768]"]}]})").get()));
+    for (const char* text : {R"({"hostlist":["a[0-65536]"]})", R"({"hostlist":["a[1-65536]","b"]})",
+                             R"({"or":[{"hostlist":["a[1-32768]"]},{"not":[{"hostlist":["b[0-32768]"]}]}]})"}) {
+        const auto refused = compile_constraint(json(text).get());
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().message.find("names at most 65536 hosts in all") != std::string::npos);
+    }
+}
+
 TEST_CASE("constraint: the state mask never excludes a match") {
     CHECK(states_of_constraint(json(R"({"and":[{"states":[8]},{"userid":[1]}]})").get()) == 8);
     CHECK(states_of_constraint(json(R"({"or":[{"states":[8]},{"results":[1]}]})").get()) == 72);

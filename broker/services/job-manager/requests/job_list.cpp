@@ -68,7 +68,7 @@ Status JobList::start() {
 }
 
 // Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
-// what he leaves unread counts against his quota. Private: his own jobs.
+// what he leaves unread counts against his quota. His constraint names at most 65,536 hosts. Private: his own jobs.
 Answer JobList::list(const Request& request) {
     const json_t* body = request.body();
     const auto entries_max = read_integer(body, "max_entries");

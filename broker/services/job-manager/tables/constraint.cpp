@@ -17,6 +17,13 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr int all_states = 127;
+constexpr std::size_t hosts_max = 1U << 16;  // names in all hostlists of a constraint, before they are expanded
+
+/// What the rest of a constraint may still take.
+struct Budget {
+    Comparisons* comparisons;
+    std::size_t hosts = hosts_max;
+};
 
 Error bad_constraint(const std::string& what) {
     return Error{std::errc::protocol_error, what};
@@ -100,20 +107,23 @@ Result<int> mask_of(const std::string& op, const json_t* values) {
     return mask;
 }
 
-Result<JobFilter> by_hosts(const json_t* values) {
+Result<JobFilter> by_hosts(const json_t* values, Budget& budget) {
     auto texts = strings("host", values);
     if (!texts) {
         return texts.error();
     }
     std::unordered_set<std::string> wanted;
     for (const std::string& text : *texts) {
-        auto hosts = hostlist_decode(text);
+        auto hosts = hostlist_decode(text, budget.hosts);
         if (!hosts) {
-            return bad_constraint("host value not in valid Hostlist format");
+            return bad_constraint("host value not in valid Hostlist format: " + hosts.error().message +
+                                  "; a constraint names at most " + std::to_string(hosts_max) +
+                                  " hosts in all: ask in parts");
         }
+        budget.hosts -= hosts->size();
         wanted.insert(hosts->begin(), hosts->end());
     }
-    return JobFilter([wanted](const Job& job) {
+    return JobFilter([wanted = std::move(wanted)](const Job& job) {
         auto hosts = hostlist_decode(job.r->facts.nodelist);
         return hosts && std::any_of(hosts->begin(), hosts->end(),
                                     [&](const std::string& host) { return wanted.count(host) != 0; });
@@ -173,10 +183,12 @@ Result<JobFilter> by_time(const std::string& op, const json_t* values) {
     });
 }
 
-Result<JobFilter> combine(const std::string& op, const json_t* values, Comparisons* comparisons) {
+Result<JobFilter> compile(const json_t* constraint, Budget& budget);
+
+Result<JobFilter> combine(const std::string& op, const json_t* values, Budget& budget) {
     std::vector<JobFilter> parts;
     for (std::size_t i = 0; i < json_array_size(values); ++i) {
-        auto part = compile_constraint(json_array_get(values, i), comparisons);
+        auto part = compile(json_array_get(values, i), budget);
         if (!part) {
             return part.error();
         }
@@ -193,7 +205,7 @@ Result<JobFilter> combine(const std::string& op, const json_t* values, Compariso
     });
 }
 
-Result<JobFilter> compile_comparison(const std::string& op, const json_t* values) {
+Result<JobFilter> compile_comparison(const std::string& op, const json_t* values, Budget& budget) {
     if (op == "userid") {
         return by_userid(values);
     }
@@ -216,7 +228,7 @@ Result<JobFilter> compile_comparison(const std::string& op, const json_t* values
         });
     }
     if (op == "hostlist") {
-        return by_hosts(values);
+        return by_hosts(values, budget);
     }
     if (op == "ranks") {
         return by_ranks(values);
@@ -240,23 +252,21 @@ JobFilter counted(JobFilter comparison, bool reads_jobspec, std::size_t values, 
     };
 }
 
-Result<JobFilter> compile_operator(const std::string& op, const json_t* values, Comparisons* comparisons) {
+Result<JobFilter> compile_operator(const std::string& op, const json_t* values, Budget& budget) {
     if (!json_is_array(values)) {
         return bad_constraint("operator " + op + " values not an array");
     }
     if (op == "and" || op == "or" || op == "not") {
-        return combine(op, values, comparisons);
+        return combine(op, values, budget);
     }
-    auto comparison = compile_comparison(op, values);
-    if (!comparison || comparisons == nullptr) {
+    auto comparison = compile_comparison(op, values, budget);
+    if (!comparison || budget.comparisons == nullptr) {
         return comparison;
     }
-    return counted(std::move(*comparison), op == "name", json_array_size(values), *comparisons);
+    return counted(std::move(*comparison), op == "name", json_array_size(values), *budget.comparisons);
 }
 
-}  // namespace
-
-Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comparisons) {
+Result<JobFilter> compile(const json_t* constraint, Budget& budget) {
     if (!constraint || (json_is_object(constraint) && json_object_size(constraint) == 0)) {
         return JobFilter([](const Job&) { return true; });
     }
@@ -267,7 +277,14 @@ Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comp
         return bad_constraint("constraint must only contain 1 element");
     }
     void* first = json_object_iter(const_cast<json_t*>(constraint));
-    return compile_operator(json_object_iter_key(first), json_object_iter_value(first), comparisons);
+    return compile_operator(json_object_iter_key(first), json_object_iter_value(first), budget);
+}
+
+}  // namespace
+
+Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comparisons) {
+    Budget budget{comparisons};
+    return compile(constraint, budget);
 }
 
 int states_of_constraint(const json_t* constraint) {

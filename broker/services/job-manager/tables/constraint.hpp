@@ -31,7 +31,7 @@ class Comparisons {
     bool is_exhausted_ = false;
 };
 
-/// Null or {} matches every job. Error: the operator and what its values must be.
+/// Null or {} matches every job. Error: the operator and what its values must be, or more than 65,536 host names.
 /// \param comparisons  is charged for what the filter compares, and outlives it; null: they are not counted
 Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comparisons = nullptr);
 
