@@ -20,6 +20,7 @@
 #include "modules/job-route/parent_role.hpp"
 #include "modules/job-route/partition_keeper.hpp"
 #include "modules/job-route/questions.hpp"
+#include "modules/job-route/queue_watch.hpp"
 #include "modules/job-route/route_settings.hpp"
 #include "modules/job-route/route_table.hpp"
 
@@ -93,6 +94,7 @@ class Module {
     flux_t* flux() const { return h_; }
 
   private:
+    void on_queues(const std::set<std::string>& stopped);
     void open_journal();
     void on_journal(flux_future_t* f);
     void take_entry(const JournalEntry& entry);
@@ -119,12 +121,14 @@ class Module {
     std::unique_ptr<Questions> questions_;
     std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
+    std::unique_ptr<QueueWatch> queues_;
     flux::Future journal_;
     FlatJson journal_response_;
     flux::Watcher retry_;
     flux::Watcher ticks_;
     flux::Watcher before_sleep_;  // runs before the reactor would sleep
     bool is_ticking_ = false;
+    bool are_queues_known_ = false;
     flux::Handlers handlers_;
 };
 
@@ -169,7 +173,18 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     if (!retry_ || !ticks_ || !before_sleep_) {
         flux::fail_errno("watchers");
     }
-    open_journal();
+    queues_ = std::make_unique<QueueWatch>(h, [this](const std::set<std::string>& stopped) { on_queues(stopped); });
+    queues_->ask();
+}
+
+/// Without a word about the queues no job is looked at: it could be one of a stopped queue.
+void Module::on_queues(const std::set<std::string>& stopped) {
+    table_.set_stopped(stopped);
+    if (!std::exchange(are_queues_known_, true)) {
+        open_journal();
+    } else {
+        change();
+    }
 }
 
 void Module::open_journal() {
@@ -242,6 +257,7 @@ void Module::start_over(const std::string& why) {
     restarts_ += 1;
     journal_.reset();
     table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid());
+    table_.set_stopped(queues_->stopped());
     link_ = ChildLink();
     parent_->reset();
     keeper_->reset();
@@ -302,7 +318,8 @@ void Module::carry_out() {
         child_->tell_if_complete();
         child_->send_report();
     }
-    if (table_.needs_ticks() && !std::exchange(is_ticking_, true)) {
+    if ((table_.needs_ticks() || table_.has_instances()) && !std::exchange(is_ticking_, true)) {
+        queues_->ask();
         flux_timer_watcher_reset(ticks_.get(), flux::real_seconds(h_, tick_s), 0.);
         flux_watcher_start(ticks_.get());
     }

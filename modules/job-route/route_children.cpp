@@ -57,14 +57,30 @@ void RouteTable::set_drained(JobId id, bool is_drained) {
     }
 }
 
-/// Recalls the jobs that a drained child has not started. A job whose allocation is on its way to the record stays.
+void RouteTable::set_stopped(std::set<std::string> queues) {
+    if (std::exchange(stopped_, std::move(queues)) == stopped_) {
+        return;
+    }
+    for (auto& [id, child] : children_) {
+        if (is_synced_) {
+            empty(id, child);
+        }
+    }
+    for (const Entry& entry : jobs_) {
+        refile(entry);
+    }
+}
+
+/// Recalls the jobs that the child has not started, if it is drained, and those of stopped queues. A job whose
+/// allocation is on its way to the record stays.
 void RouteTable::empty(JobId id, Child& child) {
     for (const JobId job : std::set<JobId>(child.given)) {
         const auto entry = jobs_.find(job);
         if (entry == jobs_.end() || has_alloc(entry->second.progress) || is_ending(entry->second.progress)) {
             continue;
         }
-        if (entry->second.is_with(id) && !entry->second.given()->is_alloc_asked) {
+        const bool is_unwanted = drained_.count(id) > 0 || is_stopped(entry->second);
+        if (is_unwanted && entry->second.is_with(id) && !entry->second.given()->is_alloc_asked) {
             recall(*entry);
         }
     }

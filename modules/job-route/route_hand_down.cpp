@@ -32,7 +32,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
         facts.is_held_back = given->is_held_back && facts.standing == Standing::ahead;
     } else if (job.is_unplaced()) {
         const bool is_in_sched = job.progress == Progress::sched && job.priority > 0;
-        facts.standing = may_start && is_in_sched ? Standing::waits : Standing::absent;
+        facts.standing = may_start && is_in_sched && !is_stopped(job) ? Standing::waits : Standing::absent;
     } else {
         facts.standing = may_start ? Standing::asked : Standing::absent;
     }

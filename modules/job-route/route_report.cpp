@@ -52,9 +52,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
 
     settle_all(attach.child, child, attach.known);
     are_children_changed_ = true;
-    if (drained_.count(attach.child) > 0) {
-        empty(attach.child, child);
-    }
+    empty(attach.child, child);
     refile_child(attach.child, child);
     hand_down();
     for (const JobId id : child.given) {

@@ -335,7 +335,8 @@ void RouteTable::on_route(Entry& entry, JobId child) {
     }
     job.routed()->holder = Given{child};
     children_[child].given.insert(entry.first);
-    if (job.is_held_back() || (is_synced_ && drained_.count(child) > 0)) {  // since the plugin was asked
+    // Since the plugin was asked:
+    if (job.is_held_back() || (is_synced_ && (drained_.count(child) > 0 || is_stopped(job)))) {
         recall(entry);
     } else {
         fetch(entry);

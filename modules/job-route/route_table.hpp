@@ -115,6 +115,9 @@ class RouteTable {
     /// attaches; it stays drained until its job ends. O(its jobs); O(jobs log jobs) to resume it.
     void set_drained(JobId child, bool is_drained);
     bool is_drained(JobId child) const { return drained_.count(child) > 0; }
+    /// The queues that this instance's operator has stopped. Their jobs are not handed down, and those that have not
+    /// started are recalled. O(jobs) where it changes.
+    void set_stopped(std::set<std::string> queues);
     /// Whether a child attached, was lost or ended since the last call.
     bool take_children_changed() { return std::exchange(are_children_changed_, false); }
     /// Whether a job that may start waits for cores and could have those of this partition: see HandDown::is_awaited().
@@ -127,6 +130,8 @@ class RouteTable {
     std::optional<std::int64_t> next_move() const { return hand_down_.next_change(); }
     /// Whether a tick would have an effect.
     bool needs_ticks() const;
+    /// Whether jobs here are child instances, attached or not.
+    bool has_instances() const { return !children_.empty() || !hosts_.empty(); }
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
     Result<std::uint64_t> report(const Report& report);
 
@@ -246,6 +251,7 @@ class RouteTable {
     void child_ended(JobId id);
     void give_up(JobId id, Child& child);
     void empty(JobId id, Child& child);
+    bool is_stopped(const Job& job) const { return stopped_.count(job.facts.queue) > 0; }
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
     void hold(const Entry& entry, Own& own);
@@ -275,7 +281,8 @@ class RouteTable {
     Jobs jobs_;  ///< every active job of this instance
     CopyIds copies_;
     std::map<JobId, Child> children_;
-    std::set<JobId> drained_;  ///< children, attached or not
+    std::set<JobId> drained_;        ///< children, attached or not
+    std::set<std::string> stopped_;  ///< queues
     bool are_children_changed_ = false;
     std::int64_t own_jobs_ = 0;
     std::int64_t own_cores_ = 0;

@@ -268,6 +268,7 @@ Answer Admin::queue_start(const Request& request) {
         return done.error();
     }
     engine_.alloc().on_queue(name, *on);
+    engine_.outbox().publish("job-queue-change", Json::object());
     return Reply::empty();
 }
 

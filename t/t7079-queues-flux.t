@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='queues of partitions in a stock Flux: flux queue stop holds their jobs in the parent until flux queue start'
+. "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
+
+follow_in_flux partitions.md
+test "$(nproc)" -ge 2 || { skip_all='two partitions want two cores'; test_done; }
+
+test_expect_success 'a copy of the prefix with Weir, configured as the page says' '
+	copy_prefix && block "file: conf.d/partitions.toml" >copy/etc/flux/system/conf.d/partitions.toml
+'
+cat >stop.sh <<\EOF
+flux queue start --all --quiet
+here() { flux python -c 'import flux, flux.job, sys
+while flux.Flux().rpc("job-route.locate", {"id": flux.job.JobID(sys.argv[1])}).get()["child"] != 0: pass' $1; }
+runs=$(flux submit --queue=batch sleep inf)
+flux job wait-event -q -t 60 $runs start
+waits=$(flux submit --queue=batch --output=waits.out echo it ran)
+flux job wait-event -q -t 60 $waits weir.route
+flux queue stop --queue=batch -m maintenance
+timeout 60 bash -c "$(declare -f here); here $waits"
+flux weir why $waits
+flux cancel $runs && flux job wait-event -q -t 60 $runs clean
+flux module reload job-route
+flux submit --queue=debug --wait true
+later=$(flux submit --queue=batch true)
+flux submit --queue=debug --wait true
+flux job eventlog $waits | grep -q " alloc" || echo not started
+test "$(flux jobs -no '{state}' $later)" = SCHED && echo later waits
+flux queue start --queue=batch
+flux job wait-event -q -t 60 $waits clean && cat waits.out
+flux job wait-event -q -t 60 $later clean
+EOF
+test_expect_success 'stopped: what waits comes back, and stays here when the module is loaded again; started: it runs' '
+	inside stop.sh >out 2>&1; code=$?; cat out && test $code = 0 &&
+	grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out && grep "^not started" out && grep "^later waits" out && grep "^it ran" out
+'
+test_done

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// RouteTable and the queues of jobs: a queue that is stopped.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "t/unit/job_route/route_scene.hpp"
+
+using namespace weir::route;
+using namespace weir::route::test;
+
+namespace {
+
+/// One attached child of two queues.
+RouteTable with_two_queues() {
+    RouteTable table(false);
+    table.synced();
+    run_host(table, host, 0, {"batch", "debug"});
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    (void)table.take();
+    return table;
+}
+
+/// The child that the next actions give the job to; 0: none.
+JobId next_of(RouteTable& table, JobId id) {
+    JobId child;
+    for (const TapOp& op : table.take().tap) {
+        if (op.kind == TapOp::Kind::give && op.id == id) {
+            record_route(table, id, op.child);
+            table.jobspec_ready(id, "{}");
+            child = op.child;
+        }
+    }
+    (void)table.take();
+    return child;
+}
+
+void is_recalled(const ParentActions& actions) {
+    CHECK(actions.tap.empty());
+    REQUIRE(actions.orders.size() == 1);
+    CHECK(actions.orders[0].first == host);
+    CHECK(actions.orders[0].second.id == job);
+    CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/route_hand_down.cpp: is_in_sched && !is_stopped(job) => is_in_sched
+TEST_CASE("route queue: jobs of a stopped queue stay here, those of others go down; started again, it goes down") {
+    RouteTable table = with_two_queues();
+    table.set_stopped({"batch"});
+    enter(table, job);
+    CHECK(next_of(table, job) == JobId{});
+    KeptPartition on_demand;
+    on_demand.queues = {"batch"};
+    on_demand.cores = 4;
+    CHECK_FALSE(table.is_awaited(on_demand));
+    enter(table, JobId{101}, 7, "debug");
+    CHECK(next_of(table, JobId{101}) == host);
+    table.set_stopped({});
+    CHECK(next_of(table, job) == host);
+}
+
+// Mutant: modules/job-route/route_children.cpp: drained_.count(id) > 0 || is_stopped(entry->second) =>
+// drained_.count(id) > 0
+TEST_CASE("route queue: a copy without an allocation comes back when its queue is stopped, and goes down again") {
+    RouteTable table = with_a_job();
+    table.set_stopped({"debug"});
+    CHECK(table.take().orders.empty());
+    table.set_stopped({"batch"});
+    is_recalled(table.take());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));  // too late
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));
+    CHECK(table.take().tap.empty());
+    table.set_stopped({});
+    CHECK(next_of(table, job) == host);
+}
+
+TEST_CASE("route queue: a stop leaves what has its allocation on record, or on its way there") {
+    for (const bool is_on_record : {false, true}) {
+        RouteTable table = with_a_job();
+        REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
+        CHECK(table.take().tap.size() == 1);
+        if (is_on_record) {
+            record_alloc(table);
+            (void)table.take();
+        }
+        table.set_stopped({"batch"});
+        CHECK(table.take().orders.empty());
+        if (!is_on_record) {
+            record_alloc(table);
+            const ParentActions actions = table.take();
+            REQUIRE(actions.orders.size() == 1);
+            CHECK(actions.orders[0].second.kind == Order::Kind::go);
+        }
+    }
+}
+
+// Mutant: modules/job-route/route_table.cpp: (drained_.count(child) > 0 || is_stopped(job)) => drained_.count(child) >
+// 0
+TEST_CASE("route queue: a stop while the plugin records the hand-down brings the job back") {
+    RouteTable table = with_two_queues();
+    enter(table, job);
+    REQUIRE(table.take().tap.size() == 1);
+    table.set_stopped({"batch"});
+    record_route(table, job, host);
+    const ParentActions actions = table.take();
+    CHECK(actions.tap.empty());
+    CHECK(actions.orders.empty());
+    table.jobspec_ready(job, "{}");
+    CHECK(table.take().orders.empty());
+    CHECK(table.find(job)->child == JobId{});
+    table.set_stopped({});
+    CHECK(next_of(table, job) == host);
+}
+
+TEST_CASE("route queue: after a restart the copies of a stopped queue are recalled when their child attaches") {
+    for (const bool is_known_there : {false, true}) {
+        RouteTable table(false);
+        table.set_stopped({"batch"});
+        run_host(table, host);
+        enter(table, job);
+        record_route(table, job, host);
+        enter(table, JobId{101});
+        table.synced();
+        CHECK(table.take().tap.empty());
+        Attach attach = an_attach(host);
+        if (is_known_there) {
+            KnownJob known;
+            known.id = job;
+            attach.known.push_back(known);
+        }
+        REQUIRE(table.attach(attach, {0, true}));
+        const ParentActions actions = table.take();
+        CHECK(actions.tap.empty());
+        CHECK(std::count_if(actions.orders.begin(), actions.orders.end(), [](const auto& order) {
+                  return order.second.kind == Order::Kind::cancel;
+              }) == (is_known_there ? 1 : 0));
+        table.jobspec_ready(job, "{}");
+        CHECK(table.take().orders.empty());
+        CHECK(table.find(job)->child == JobId{});
+    }
+}
