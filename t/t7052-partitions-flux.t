@@ -37,13 +37,25 @@ cat "named-$id-$(flux job id --to=dec $id)"
 flux weir partition resize batch --cores 1
 flux weir partition add more --queue debug --cores 1
 run debug echo more is there
+mkfifo told
+for queue in batch debug; do
+    id=$(flux submit --queue=$queue python3 -c 'import signal as s; s.pthread_sigmask(s.SIG_BLOCK, {s.SIGUSR1})
+def tell(word): print(word, file=open("told", "w"))
+tell("ready"); tell(s.Signals(s.sigwait({s.SIGUSR1})).name); s.pause()')
+    timeout 60 cat told
+    flux job kill -s USR1 $id
+    echo "$queue got $(timeout 60 cat told)"
+    flux job kill -s KILL $id
+    flux job wait-event -q -t 60 $id clean && echo "$queue killed it"
+done
 flux weir partition list
 flux dmesg | grep "job-route.*partition"
 EOF
-test_expect_success 'one that is ended is started again; drain, resume, restart, remove, resize and add do what they say' '
+test_expect_success 'one that is ended is started again; drain, resume, restart, remove, resize, add and signals do what they say' '
 	inside second.sh >second.out 2>&1; code=$?; cat second.out && test $code = 0 &&
 	grep "^batch is back" second.out && grep "^drained no more" second.out && grep "^debug is new" second.out &&
 	test $(grep -c "^batch has two cores" second.out) = 2 && grep "^named by the parent" second.out && grep "^more is there" second.out && grep "^more  *debug  *1 " second.out &&
+	grep "^batch got SIGUSR1" second.out && grep "^batch killed it" second.out && grep "^debug got SIGUSR1" second.out && grep "^debug killed it" second.out &&
 	grep "The partition batch ended (test: by the test); it starts again now" second.out
 '
 test_done

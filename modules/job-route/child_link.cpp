@@ -216,6 +216,17 @@ void ChildLink::order_urgency(Job& job, int urgency) {
     }
 }
 
+/// A signal is of the moment: processes that do not run yet, or no longer, do not get it.
+void ChildLink::order_signal(const Job& job, int signum) {
+    if (job.local.value != 0 && job.is_allocated && !job.has_ended) {
+        LocalOp op;
+        op.kind = LocalOp::Kind::signal;
+        op.job = job.local;
+        op.signum = signum;
+        actions_.ops.push_back(std::move(op));
+    }
+}
+
 void ChildLink::order(const Order& order) {
     if (order.kind == Order::Kind::submit) {
         order_submit(order);
@@ -232,6 +243,8 @@ void ChildLink::order(const Order& order) {
     Job& job = found->second;
     if (order.kind == Order::Kind::cancel) {
         order_cancel(job, order);
+    } else if (order.kind == Order::Kind::signal) {
+        order_signal(job, order.signum);
     } else if (order.kind == Order::Kind::priority) {
         order_priority(order.id, job, order.priority);
     } else if (order.kind == Order::Kind::urgency) {

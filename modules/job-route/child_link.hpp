@@ -19,12 +19,13 @@ namespace weir::route {
 
 /// An action on a job of this child.
 struct LocalOp {
-    enum class Kind : std::uint8_t { raise, urgency, go };
+    enum class Kind : std::uint8_t { raise, urgency, go, signal };
     Kind kind = Kind::raise;
     LocalId job;
     std::string type;
     std::string note;
     int urgency = 16;
+    int signum = 0;
     friend bool operator==(const LocalOp&, const LocalOp&) = default;
 };
 
@@ -120,6 +121,7 @@ class ChildLink {
     void order_priority(JobId id, Job& job, std::int64_t priority);
     void order_cancel(Job& job, const Order& order);
     void order_urgency(Job& job, int urgency);
+    void order_signal(const Job& job, int signum);
 
     bool is_synced_ = false;
     bool is_attached_ = false;

@@ -137,6 +137,7 @@ void ChildRole::attach_if_ready() {
     attach.uri = config_.uri;
     attach.own_jobs = own_jobs_;
     attach.own_cores = own_cores_;
+    attach.takes_signals = true;
     attach_ = flux::rpc(parent_->handle(), "job-route.attach", encode(attach), FLUX_RPC_STREAMING);
     flux::then<&ChildRole::on_attach>(attach_.get(), this);
 }
@@ -390,22 +391,27 @@ void ChildRole::on_submitted(flux_future_t* f) {
 }
 
 void ChildRole::steer(const LocalOp& op) {
-    const bool is_raise = op.kind == LocalOp::Kind::raise;
+    const char* topic = "job-manager.urgency";
     Json payload = Json::object();
     payload.set("id", op.job.value);
-    if (is_raise) {
+    if (op.kind == LocalOp::Kind::raise) {
+        topic = "job-manager.raise";
         payload.set("type", op.type).set("severity", 0).set("note", op.note);
+    } else if (op.kind == LocalOp::Kind::signal) {
+        topic = "job-manager.kill";
+        payload.set("signum", op.signum);
     } else {
         payload.set("urgency", op.urgency);
     }
-    flux::Future future = flux::rpc(h_, is_raise ? "job-manager.raise" : "job-manager.urgency", payload);
+    flux::Future future = flux::rpc(h_, topic, payload);
     flux_future_t* key = future.get();
     flux::then<&ChildRole::on_steered>(key, this);
     steers_.emplace(key, std::pair(std::move(future), op));
 }
 
 /// A job that ended in the meantime needs no order. A failure that is not about the job may pass: the order is
-/// repeated, or a job that the parent cancelled would run on.
+/// repeated, or a job that the parent cancelled would run on. A signal is not: later it would reach what it was not
+/// for.
 void ChildRole::on_steered(flux_future_t* f) {
     const auto found = steers_.find(f);
     if (found == steers_.end()) {
@@ -418,7 +424,7 @@ void ChildRole::on_steered(flux_future_t* f) {
         return;
     }
     flux::log(h_, LOG_DEBUG, caught.message);
-    if (caught.errnum != ENOENT && !is_about_the_job(caught.errnum)) {
+    if (op.kind != LocalOp::Kind::signal && caught.errnum != ENOENT && !is_about_the_job(caught.errnum)) {
         link_.failed(op);
         repeat_later();
     }

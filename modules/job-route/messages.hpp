@@ -66,6 +66,7 @@ struct Attach {
     std::string uri;             ///< its URI for users; may be empty
     std::int64_t own_jobs = 0;   ///< active jobs that did not come from the parent
     std::int64_t own_cores = 0;  ///< that these hold
+    bool takes_signals = false;  ///< it knows the order `signal`; one that does not would end its session
 };
 
 struct Report {
@@ -85,6 +86,7 @@ struct Order {
         go,        ///< its allocation is on record here: it may start
         priority,  ///< `priority` is set: the job's place among those that wait
         complete,  ///< about no job: every job of the child was sent after its attach
+        signal,    ///< `signum` is set: for the processes that run now
     };
     Kind kind = Kind::submit;
     JobId id;
@@ -96,6 +98,7 @@ struct Order {
     std::int64_t priority = 0;  ///< as the parent's job-manager has it; 0: none
     std::string type;
     std::string note;
+    int signum = 0;
     friend bool operator==(const Order&, const Order&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include "modules/job-route/messages_json.hpp"
 
 #include <array>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 
@@ -18,7 +19,7 @@ constexpr std::size_t attach_text_max = 4096;  ///< bytes of a session's name, a
 
 constexpr std::array<const char*, 9> event_names{"submit",    "returned", "alloc",     "start",   "finish",
                                                  "exception", "clean",    "held-back", "admitted"};
-constexpr std::array<const char*, 6> order_names{"submit", "cancel", "urgency", "go", "priority", "complete"};
+constexpr std::array<const char*, 7> order_names{"submit", "cancel", "urgency", "go", "priority", "complete", "signal"};
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 
 template <std::size_t N>
@@ -108,9 +109,9 @@ Result<Order> decode_order(json_t* value) {
     const char* type = nullptr;
     const char* note = nullptr;
     json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?s s?s}", "id", &id, "op", &op, "jobspec",
-                       &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "output", &output,
-                       "priority", &priority, "type", &type, "note", &note) < 0) {
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?s s?s s?i}", "id", &id, "op", &op,
+                       "jobspec", &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "output",
+                       &output, "priority", &priority, "type", &type, "note", &note, "signum", &order.signum) < 0) {
         return bad(static_cast<const char*>(error.text));
     }
     const auto kind = index_of(order_names, op);
@@ -129,6 +130,9 @@ Result<Order> decode_order(json_t* value) {
     if (order.kind == OrderKind::submit && order.jobspec.empty()) {
         return bad("submit needs a jobspec");
     }
+    if (order.kind == OrderKind::signal && (order.signum <= 0 || order.signum >= NSIG)) {
+        return bad("signal needs a signum from 1 to " + std::to_string(NSIG - 1));
+    }
     return order;
 }
 
@@ -145,6 +149,8 @@ Json encode(const Order& order) {
         value.set("urgency", order.urgency);
     } else if (order.kind == OrderKind::cancel) {
         value.set("type", order.type).set("note", order.note);
+    } else if (order.kind == OrderKind::signal) {
+        value.set("signum", order.signum);
     }
     return value;
 }
@@ -208,7 +214,7 @@ Json encode(const Attach& attach) {
     payload.set("jobid", attach.child.value).set("session", attach.session).set("serves", std::move(serves));
     payload.set("known", std::move(known)).set("R", attach.resources).set("uri", attach.uri);
     payload.set("cores", static_cast<long long>(attach.cores)).set("own", attach.own_jobs);
-    payload.set("own_cores", attach.own_cores);
+    payload.set("own_cores", attach.own_cores).set("signals", attach.takes_signals);
     return payload;
 }
 
@@ -239,15 +245,16 @@ Result<Attach> decode_attach(json_t* payload) {
     json_int_t cores = 0;
     json_int_t own = 0;
     json_int_t own_cores = 0;
+    int takes_signals = 0;
     json_t* serves = nullptr;
     json_t* known = nullptr;
     const char* session = nullptr;
     const char* R = nullptr;
     const char* uri = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I}", "jobid", &child, "session",
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I s?b}", "jobid", &child, "session",
                        &session, "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores, "own", &own,
-                       "own_cores", &own_cores) < 0) {
+                       "own_cores", &own_cores, "signals", &takes_signals) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
     if (cores < 0 || cores > cores_max || own_cores < 0 || own_cores > cores_max) {
@@ -279,6 +286,7 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.cores = cores;
     attach.own_jobs = own;
     attach.own_cores = own_cores;
+    attach.takes_signals = takes_signals != 0;
     return attach;
 }
 

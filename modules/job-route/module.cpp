@@ -23,6 +23,7 @@
 #include "modules/job-route/queue_watch.hpp"
 #include "modules/job-route/route_settings.hpp"
 #include "modules/job-route/route_table.hpp"
+#include "modules/job-route/signal_events.hpp"
 
 namespace weir::route {
 namespace {
@@ -122,6 +123,7 @@ class Module {
     std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
     std::unique_ptr<QueueWatch> queues_;
+    std::unique_ptr<SignalEvents> signals_;
     flux::Future journal_;
     FlatJson journal_response_;
     flux::Watcher retry_;
@@ -164,6 +166,10 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                                                                       return table_.is_routed(id);
                                                                   }});
     }
+    signals_ = std::make_unique<SignalEvents>(h, [this](JobId id, int signum) {
+        table_.signal(id, signum);
+        change();
+    });
     handlers_ = flux::add_handlers(
         h, service, {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::on_request<&Module::stats>, FLUX_ROLE_USER}}, this);
     retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Module::open_journal>, this));

@@ -33,6 +33,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.session = attach.session;
     child.is_attached = true;
     child.is_trusted = caller.is_owner;
+    child.takes_signals = attach.takes_signals;
     child.userid = caller.userid;
     child.serves = serves;
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
@@ -55,6 +56,12 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     empty(attach.child, child);
     refile_child(attach.child, child);
     hand_down();
+    list_first(child);
+    prune_first(attach.child, child);
+    return Done{};
+}
+
+void RouteTable::list_first(Child& child) {
     for (const JobId id : child.given) {
         const auto entry = jobs_.find(id);
         const Given* given = entry != jobs_.end() ? entry->second.given() : nullptr;
@@ -64,8 +71,6 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     }
     child.first.insert(child.stale.begin(), child.stale.end());
     child.is_complete = false;
-    prune_first(attach.child, child);
-    return Done{};
 }
 
 /// Reconciles the jobs that the record gives to the child with those that the child reports.

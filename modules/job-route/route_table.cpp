@@ -123,6 +123,17 @@ void RouteTable::order_go(const Entry& entry) {
     }
 }
 
+void RouteTable::signal(JobId id, int signum) {
+    const auto entry = jobs_.find(id);
+    const Child* child = entry != jobs_.end() ? attached_child(*entry) : nullptr;
+    if (child != nullptr && child->takes_signals && has_alloc(entry->second.progress)) {
+        Order signal;
+        signal.kind = Order::Kind::signal;
+        signal.signum = signum;
+        order(*entry, std::move(signal));
+    }
+}
+
 /// This instance's scheduler runs the job here.
 void RouteTable::hold(const Entry& entry, Own& own) {
     if (entry.second.facts.upstream == 0 && entry.second.facts.serves.empty()) {

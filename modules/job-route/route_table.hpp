@@ -141,6 +141,8 @@ class RouteTable {
     void tap_failed(JobId id, TapOp::Kind kind);
     /// The instance above has this job's allocation on record.
     void allow_go(JobId id);
+    /// A signal for the processes of a routed job. A child that does not know the order, or has no link, gets none.
+    void signal(JobId id, int signum);
 
     /// Plans the hand-down first, if one of its facts has changed.
     ParentActions take();
@@ -189,6 +191,7 @@ class RouteTable {
         std::string session;
         bool is_attached = false;
         bool is_trusted = false;  ///< attached by the owner: may run any user's jobs
+        bool takes_signals = false;
         std::uint32_t userid = 0;
         std::vector<std::string> serves;
         std::string uri;
@@ -244,6 +247,7 @@ class RouteTable {
     /// `complete` need not wait any longer for this job to be sent to the child.
     void leave_first(JobId child, JobId id);
     void tell_if_complete(JobId id, Child& child);
+    void list_first(Child& child);
     void prune_first(JobId id, Child& child);
     void on_update(Job& job, const JournalEvent& event);
     void on_priority(Entry& entry, std::int64_t priority);

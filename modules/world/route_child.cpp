@@ -189,6 +189,8 @@ void RoutePart::steer(const route::LocalOp& op) {
             case route::LocalOp::Kind::urgency:
                 manager.set_urgency(op.job.value, op.urgency);
                 break;
+            case route::LocalOp::Kind::signal:  // no user of the world sends any
+                break;
             case route::LocalOp::Kind::go: {
                 std::vector<Json> ops;
                 ops.push_back(std::move(Json::object().set("id", op.job.value).set("op", "go")));
