@@ -96,7 +96,8 @@ void read_hosts(const Value& list, R& r) {
     }
 }
 
-void read_memory(const Value& list, R& r) {
+/// Names at most `names_max` hosts in all, perhaps others than those of `r`: a slice may keep what its whole has.
+void read_memory(const Value& list, R& r, std::uint64_t names_max) {
     if (list.size() > memory_sizes_max) {
         list.fail("more than 1024 sizes of memory");
     }
@@ -106,7 +107,8 @@ void read_memory(const Value& list, R& r) {
         const auto ranks = entry.find("ranks");
         const IdSet wanted = ranks ? read_ids(*ranks) : IdSet{};
         const Value hosts = ranks ? *ranks : entry.at("hosts");
-        const auto names = ranks ? std::vector<std::string>{} : hosts.take(hostlist_decode(hosts.string()));
+        const auto names = ranks ? std::vector<std::string>{} : hosts.take(hostlist_decode(hosts.string(), names_max));
+        names_max -= names.size();
         const std::set<std::string_view> by_name(names.begin(), names.end());
         for (std::size_t n = 0; n < r.resources.nodes.size(); n++) {
             NodeResources& node = r.resources.nodes[n];
@@ -117,11 +119,11 @@ void read_memory(const Value& list, R& r) {
     }
 }
 
-void read_scheduling(const Value& scheduling, R& r) {
+void read_scheduling(const Value& scheduling, R& r, std::uint64_t names_max) {
     const auto weir = scheduling.find("weir");
     const auto memory = weir ? weir->find("memory_mib") : std::nullopt;
     if (memory) {
-        read_memory(*memory, r);
+        read_memory(*memory, r, names_max);
     }
 }
 
@@ -187,7 +189,7 @@ R read_r(const Value& document, std::uint64_t nodes_max) {
         }
     }
     if (const auto scheduling = document.find("scheduling"); scheduling && json_is_object(scheduling->get())) {
-        read_scheduling(*scheduling, r);
+        read_scheduling(*scheduling, r, nodes_max);
     }
     return r;
 }
@@ -209,7 +211,7 @@ Result<R> decode_r(std::string_view text, std::uint64_t nodes_max) {
 Status decode_memory(json_t* scheduling, R& r) {
     return json::read_json(scheduling, "scheduling", [&r](const Value& value) {
         R changed = r;
-        read_scheduling(value, changed);
+        read_scheduling(value, changed, r_nodes_max);
         r = std::move(changed);
         return Done{};
     });

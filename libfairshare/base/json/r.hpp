@@ -26,8 +26,9 @@ struct R {
 inline constexpr std::uint64_t r_nodes_max = 1U << 20;
 
 /// Errors name the path: "R: execution.R_lite[0].rank: ...". At most 2^20 nodes, 2^20 cores and gpus on one, 2^22
-/// ranges of them in all, and no more host names than nodes: memory and time are bounded for any sender. \param
-/// nodes_max a lower bound than 2^20, if the caller knows the sender to have fewer nodes.
+/// ranges of them in all, and no more host names than nodes: memory and time are bounded for any sender.
+/// \param nodes_max  a lower bound than 2^20, if the caller knows the sender to have fewer nodes; the sizes of memory
+/// name no more hosts than this, in all
 Result<R> decode_r(json_t* document, std::uint64_t nodes_max = r_nodes_max);
 Result<R> decode_r(std::string_view text, std::uint64_t nodes_max = r_nodes_max);
 /// The memory of the nodes from the scheduler's part of R, which is also a file of its own:

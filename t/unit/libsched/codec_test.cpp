@@ -69,6 +69,19 @@ TEST_CASE("R: what a few bytes name is not expanded") {
     CHECK(decode_r(r_text, 2).error().message.find("more than 2 ranks") != std::string::npos);
 }
 
+TEST_CASE("R: the sizes of memory name no more hosts than the sender can have nodes") {
+    const auto read = [](const std::string& hosts, std::uint64_t nodes_max) {
+        return decode_r(R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}],)"
+                        R"("nodelist":["n1"]},"scheduling":{"weir":{"memory_mib":[)" +
+                            hosts + "]}}}",
+                        nodes_max);
+    };
+    const std::string two = R"({"hosts":"n[1-2]","value":5})";
+    CHECK(read(two + "," + two, 4)->resources.nodes[0].memory_mib == 5);
+    CHECK(read(two + "," + two, 3).error().message.find("memory_mib[1].hosts") != std::string::npos);
+    CHECK_FALSE(read(R"({"hosts":"n[0-999999]","value":5})", 1U << 16));
+}
+
 TEST_CASE("R: where no memory is known none is written") {
     CHECK(encode_r(decode_r(r_text).value()).dump().find("memory_mib") == std::string::npos);
 }
