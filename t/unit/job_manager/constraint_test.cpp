@@ -29,14 +29,46 @@ std::string shown(const Job& job, const std::string& names) {
 TEST_CASE("constraint: a query ends when it has made too many comparisons") {
     Life life(9);
     life.to_inactive(256);
-    const Json asked = json(R"({"or":[{"name":["x"]},{"not":[{"userid":[1,2,3]}]}]})");  // 2 + 4 comparisons
-    Comparisons enough(6);
-    CHECK((*compile_constraint(asked.get(), &enough))(life.job));
-    CHECK_FALSE(enough.is_exhausted());
-    Comparisons too_few(5);
-    (void)(*compile_constraint(asked.get(), &too_few))(life.job);
+    const auto is_answered = [&](const std::string& constraint, std::uint64_t max) {
+        Comparisons comparisons(max);
+        auto filter = compile_constraint(json(constraint).get(), &comparisons);
+        CHECK(filter.has_value() == !comparisons.is_exhausted());
+        const bool is_match = filter && (*filter)(life.job);
+        CHECK(comparisons.spend(0) == !comparisons.is_exhausted());
+        return is_match && !comparisons.is_exhausted();
+    };
+    // Compiled: 4 operators with 4 values. Compared: the same.
+    const std::string asked = R"({"or":[{"name":["x"]},{"not":[{"userid":[1,2,3]}]}]})";
+    CHECK(is_answered(asked, 404 + 8));
+    CHECK_FALSE(is_answered(asked, 404 + 7));
+    CHECK_FALSE(is_answered(asked, 403));
+    CHECK(is_answered(R"({"and":[{},{}]})", 300 + 3));
+    CHECK_FALSE(is_answered(R"({"and":[{},{}]})", 300 + 2));
+    life.job.r.make().facts.nnodes = 50;
+    CHECK(is_answered(R"({"not":[{"hostlist":["n1"]}]})", 201 + 3 + 50));
+    CHECK_FALSE(is_answered(R"({"not":[{"hostlist":["n1"]}]})", 201 + 2 + 50));
+}
+
+TEST_CASE("constraint: a guest's has some thousand operators, though all of them are empty") {
+    const auto of = [](std::size_t operators) {
+        std::string all = "{}";
+        for (std::size_t i = 2; i < operators; i++) {
+            all += ",{}";
+        }
+        return json(R"({"and":[)" + all + "]}");
+    };
+    Comparisons enough(Comparisons::guest_max), too_few(Comparisons::guest_max);
+    CHECK(compile_constraint(of(10'000).get(), &enough));
+    CHECK_FALSE(compile_constraint(of(10'001).get(), &too_few));
     CHECK(too_few.is_exhausted());
-    CHECK_FALSE(too_few.spend(0));
+}
+
+TEST_CASE("constraint: ranks in any order and over each other") {
+    Life life(9);
+    life.to_inactive(256);
+    life.job.r.make().facts.ranks = "7";
+    CHECK(matches(life.job, R"({"ranks":["9","5-8","0-7","3"]})"));
+    CHECK_FALSE(matches(life.job, R"({"ranks":["9","8","0-6","3"]})"));
 }
 
 TEST_CASE("constraint: operators") {

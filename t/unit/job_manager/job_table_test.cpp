@@ -81,6 +81,27 @@ TEST_CASE("table: a list goes pending by priority, running latest first, ended l
     CHECK(list_jobs(table, query).back()->id == 2);
 }
 
+TEST_CASE("table: a list that has made too many comparisons looks at no other job") {
+    JobTable table;
+    for (const JobId id : {1, 2, 3, 4}) {
+        Life life(id);
+        if (id % 2 == 0) {
+            life.to_sched();
+        } else {
+            life.to_inactive();
+        }
+        put(table, life);
+    }
+    for (const std::size_t max : {1, 2, 3}) {
+        Comparisons comparisons(max);
+        std::size_t looks = 0;
+        ListQuery query{[&](const Job&) { return ++looks > 0 && comparisons.spend(1); }};
+        query.comparisons = &comparisons;
+        (void)list_jobs(table, query);
+        CHECK(looks == max + 1);
+    }
+}
+
 TEST_CASE("table: a job that changes its queue is counted there, in its new state") {
     JobTable table;
     Life life(1);

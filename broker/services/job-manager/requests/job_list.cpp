@@ -37,6 +37,12 @@ Json constraint_of(const json_t* body) {
     return out;
 }
 
+Error too_many_comparisons() {
+    return Error{std::errc::invalid_argument, "the constraint made more than " +
+                                                  std::to_string(Comparisons::guest_max) +
+                                                  " comparisons: limit it by states or since, or make it shorter"};
+}
+
 JobFilter own_jobs(std::uint32_t user, JobFilter asked) {
     return [user, asked = std::move(asked)](const Job& job) { return job.userid == user && asked(job); };
 }
@@ -68,7 +74,8 @@ Status JobList::start() {
 }
 
 // Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
-// what he leaves unread counts against his quota. His constraint names at most 65,536 hosts. Private: his own jobs.
+// what he leaves unread counts against his quota. His constraint names at most 65,536 hosts and has
+// less than 10,000 operators, and a query makes at most a million comparisons. Private: his own jobs.
 Answer JobList::list(const Request& request) {
     const json_t* body = request.body();
     const auto entries_max = read_integer(body, "max_entries");
@@ -90,17 +97,19 @@ Answer JobList::list(const Request& request) {
     const Json constraint = constraint_of(body);
     Comparisons comparisons(request.is_owner() ? UINT64_MAX : Comparisons::guest_max);
     auto filter = compile_constraint(constraint.get(), &comparisons);
+    if (comparisons.is_exhausted()) {
+        return too_many_comparisons();
+    }
     if (!filter) {
         return protocol_error("invalid payload: constraint object invalid: " + filter.error().message);
     }
     const ListQuery query{
         engine_.is_restricted(request.msg) ? own_jobs(request.userid, std::move(*filter)) : std::move(*filter),
-        states_of_constraint(constraint.get()), std::llround(since * 1e6), static_cast<std::size_t>(*entries_max)};
+        states_of_constraint(constraint.get()), std::llround(since * 1e6), static_cast<std::size_t>(*entries_max),
+        &comparisons};
     const std::vector<const Job*> listed = list_jobs(engine_.jobs(), query);
     if (comparisons.is_exhausted()) {
-        return Error{std::errc::invalid_argument, "the constraint made more than " +
-                                                      std::to_string(Comparisons::guest_max) +
-                                                      " comparisons: limit it by states or since, or make it shorter"};
+        return too_many_comparisons();
     }
     const bool is_streaming = flux_msg_is_streaming(request.msg);
     ArrayText all;

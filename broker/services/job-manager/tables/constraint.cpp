@@ -17,12 +17,16 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr int all_states = 127;
-constexpr std::size_t hosts_max = 1U << 16;  // names in all hostlists of a constraint, before they are expanded
+constexpr std::size_t hosts_max = 1U << 16;   // names in all hostlists of a constraint, before they are expanded
+constexpr std::uint64_t operator_cost = 100;  // comparisons, for the memory and time to compile one
 
 /// What the rest of a constraint may still take.
 struct Budget {
     Comparisons* comparisons;
     std::size_t hosts = hosts_max;
+
+    /// False if an operator with so many values is too much to compile.
+    bool pay(std::size_t values) { return !comparisons || comparisons->spend(operator_cost + values); }
 };
 
 Error bad_constraint(const std::string& what) {
@@ -135,13 +139,19 @@ Result<JobFilter> by_ranks(const json_t* values) {
     if (!texts) {
         return texts.error();
     }
-    IdSet wanted;
+    std::vector<IdSet::Range> ranges;
     for (const std::string& text : *texts) {
         auto ranks = IdSet::parse(text);
         if (!ranks) {
             return bad_constraint("ranks value " + ranks.error().message);
         }
-        wanted.add(*ranks);
+        ranges.insert(ranges.end(), ranks->ranges().begin(), ranks->ranges().end());
+    }
+    // In ascending order each is added at the end. In another order each addition would move those after it.
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    IdSet wanted;
+    for (const IdSet::Range& range : ranges) {
+        wanted.add(range);
     }
     return JobFilter([wanted](const Job& job) {
         auto ranks = IdSet::parse(job.r->facts.ranks);
@@ -243,12 +253,23 @@ Result<JobFilter> compile_comparison(const std::string& op, const json_t* values
     return bad_constraint("unknown constraint operator: " + op);
 }
 
-/// A comparison with each value, and the reading of the jobspec where that is done.
-JobFilter counted(JobFilter comparison, bool reads_jobspec, std::size_t values, Comparisons& comparisons) {
+/// What a comparison reads of a job, in comparisons.
+std::size_t reading_cost(const std::string& op, const Job& job) {
     constexpr std::size_t bytes_of_one = 1024;
-    return [=, &comparisons, comparison = std::move(comparison)](const Job& job) {
-        const std::size_t reading = reads_jobspec ? job.jobspec_text.redacted.size() / bytes_of_one : 0;
-        return comparisons.spend(1 + values + reading) && comparison(job);
+    if (op == "name") {
+        return job.jobspec_text.redacted.size() / bytes_of_one;
+    }
+    const bool reads_nodes = (op == "hostlist" || op == "ranks");
+    return reads_nodes ? static_cast<std::size_t>(std::max(job.r->facts.nnodes, 0)) : 0;
+}
+
+/// Spends one for the operator, one for each value of a comparison, and what is read of the job.
+JobFilter counted(JobFilter filter, const std::string& op, std::size_t values, Comparisons* comparisons) {
+    if (comparisons == nullptr) {
+        return filter;
+    }
+    return [=, filter = std::move(filter)](const Job& job) {
+        return comparisons->spend(1 + values + reading_cost(op, job)) && filter(job);
     };
 }
 
@@ -256,19 +277,19 @@ Result<JobFilter> compile_operator(const std::string& op, const json_t* values, 
     if (!json_is_array(values)) {
         return bad_constraint("operator " + op + " values not an array");
     }
-    if (op == "and" || op == "or" || op == "not") {
-        return combine(op, values, budget);
+    const bool is_combination = op == "and" || op == "or" || op == "not";
+    const std::size_t compared = is_combination ? 0 : json_array_size(values);
+    if (!budget.pay(compared)) {
+        return bad_constraint("too long");
     }
-    auto comparison = compile_comparison(op, values, budget);
-    if (!comparison || budget.comparisons == nullptr) {
-        return comparison;
-    }
-    return counted(std::move(*comparison), op == "name", json_array_size(values), *budget.comparisons);
+    auto filter = is_combination ? combine(op, values, budget) : compile_comparison(op, values, budget);
+    return filter ? counted(std::move(*filter), op, compared, budget.comparisons) : std::move(filter);
 }
 
 Result<JobFilter> compile(const json_t* constraint, Budget& budget) {
     if (!constraint || (json_is_object(constraint) && json_object_size(constraint) == 0)) {
-        return JobFilter([](const Job&) { return true; });
+        return budget.pay(0) ? counted([](const Job&) { return true; }, "", 0, budget.comparisons)
+                             : Result<JobFilter>(bad_constraint("too long"));
     }
     if (!json_is_object(constraint)) {
         return bad_constraint("constraint must be JSON object");

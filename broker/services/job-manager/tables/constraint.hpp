@@ -32,7 +32,9 @@ class Comparisons {
 };
 
 /// Null or {} matches every job. Error: the operator and what its values must be, or more than 65,536 host names.
-/// \param comparisons  is charged for what the filter compares, and outlives it; null: they are not counted
+/// \param comparisons  is charged 100 for each operator and 1 for each of its values while it is compiled, and for what
+/// the filter compares: each operator of it, each value, each node of the job. It outlives the filter. Once they
+/// are exhausted what it says is void; if so while compiling, an error. Null: nothing is counted.
 Result<JobFilter> compile_constraint(const json_t* constraint, Comparisons* comparisons = nullptr);
 
 /// States in which a job could match, as a mask: lets a list skip whole groups. Never excludes a matching state.

@@ -256,6 +256,9 @@ std::string job_text(const Job& job, const JobAttributes& shown) {
 std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query) {
     std::vector<const Job*> pending, running;
     for (const auto& [id, job] : table.active_jobs()) {
+        if (query.is_over()) {
+            return {};
+        }
         if (is_in(job->state, query.states & mask_pending) && query.filter(*job)) {
             pending.push_back(job.get());
         } else if (is_in(job->state, query.states & mask_running) && query.filter(*job)) {
@@ -273,7 +276,7 @@ std::vector<const Job*> list_jobs(const JobTable& table, const ListQuery& query)
     const auto& ended = table.inactive_jobs();
     for (auto at = ended.rbegin(); wants_inactive && at != ended.rend(); ++at) {
         const bool is_enough = query.entries_max > 0 && all.size() >= query.entries_max;
-        if (is_enough || (*at)->t_state_us[6] <= query.since_us) {
+        if (is_enough || (*at)->t_state_us[6] <= query.since_us || query.is_over()) {
             break;
         }
         if (query.filter(**at)) {

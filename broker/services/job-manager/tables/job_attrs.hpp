@@ -37,6 +37,10 @@ struct ListQuery {
     std::int64_t since_us = 0;
     /// 0 = no limit.
     std::size_t entries_max = 0;
+    /// No job is looked at any more once these are exhausted. May be null.
+    const Comparisons* comparisons = nullptr;
+
+    bool is_over() const { return comparisons != nullptr && comparisons->is_exhausted(); }
 };
 /// Pending jobs by priority (highest first, then id), running by t_run (latest first), inactive by t_inactive (latest
 /// first). O(jobs log jobs) for the pending and running ones.
