@@ -77,6 +77,15 @@ test_expect_success 'a job whose executor was loaded again has failed, and its c
 	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$" &&
 	next=$(job submit) && job wait $next clean
 '
+test_expect_success 'nor does it run for ever if the executor never greeted this job-manager' '
+	job rpc module.remove "{\"name\":\"job-manager\"}" &&
+	job rpc module.load "{\"path\":\"job-manager\",\"args\":[]}" &&
+	real=$(job submit -- tail -f /dev/null) && job wait $real start &&
+	job rpc module.remove "{\"name\":\"job-exec\"}" &&
+	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
+	job wait $real clean &&
+	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$"
+'
 test_expect_success 'a job that waits for cores starts when the executor is back' '
 	job rpc module.remove "{\"name\":\"job-exec\"}" &&
 	first=$(job submit) && second=$(job submit) && job wait $first alloc &&

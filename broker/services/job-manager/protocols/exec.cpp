@@ -71,9 +71,11 @@ Answer Exec::hello(const Request& request) {
         }
     }
     const char* sender = flux_msg_route_first(request.msg);
-    if (const std::string former = std::exchange(hello_sender_, sender ? sender : "");
-        !former.empty() && former != hello_sender_) {
-        go_offline("another " + std::string(*service));  // what the former one was asked is not answered any more
+    // What another one was asked is not answered any more. It need not have greeted: this module may be younger than
+    // it.
+    const std::string former = std::exchange(hello_sender_, sender ? sender : "");
+    if (former != hello_sender_) {
+        go_offline("another " + std::string(*service));
     }
     service_ = *service;
     topic_ = service_ + ".start";
