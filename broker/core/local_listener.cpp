@@ -86,7 +86,8 @@ void LocalListener::listen_on() {
 }
 
 void LocalListener::on_connect() {
-    for (;;) {
+    constexpr int accepts_per_turn = 64;  // then the connected clients get their turn; the poll fires again
+    for (int i = 0; i < accepts_per_turn; ++i) {
         const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             admit(fd);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// The local socket: how many clients come in during a turn of the loop.
+#include "broker/core/local_listener.hpp"
+
+#include <flux/core.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <filesystem>
+
+using namespace weir;
+using namespace weir::broker;
+
+namespace {
+
+/// A listener in a directory of its own. The test's connections are the owner's, or those of a guest.
+struct OpenSocket {
+    explicit OpenSocket(bool is_guest)
+        : router(Cred{getuid() + (is_guest ? 1 : 0), FLUX_ROLE_OWNER}), rundir(std::move(*Rundir::open(path))) {
+        auto bound = LocalListener::bind(loop, router, rundir, [this](int, const std::string& text) { log += text; });
+        REQUIRE(bound);
+        listener = std::move(*bound);
+        listener->set_policy({true, false});
+        listener->accept();
+    }
+    ~OpenSocket() {
+        for (const int fd : fds) {
+            close(fd);
+        }
+        listener.reset();
+        rundir.remove();
+        std::filesystem::remove_all(path);
+    }
+    int connect() {
+        const int fd = fds.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        std::strcpy(address.sun_path, rundir.short_path(LocalListener::socket_name).c_str());
+        REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+        return fd;
+    }
+    void turn() {
+        uv_run(loop.get(), UV_RUN_NOWAIT);
+        listener->flush();
+    }
+    std::string path = std::filesystem::temp_directory_path() / ("weir-listener-test-" + std::to_string(getpid()));
+    Loop loop;
+    Router router;
+    Rundir rundir;
+    std::string log;
+    std::unique_ptr<LocalListener> listener;
+    std::vector<int> fds;
+};
+
+}  // namespace
+
+TEST_CASE("local socket: many who connect at once do not keep the loop") {
+    OpenSocket open(false);
+    for (int i = 0; i < 150; ++i) {
+        (void)open.connect();
+    }
+    std::vector<std::size_t> counts;
+    for (int i = 0; i < 3; ++i) {
+        open.turn();
+        counts.push_back(open.listener->client_count());
+    }
+    CHECK(counts == std::vector<std::size_t>{64, 128, 150});
+}
