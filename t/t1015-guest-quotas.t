@@ -40,19 +40,33 @@ cat >attack.py <<-\EOF
 	    return False
 
 	def unfinished():
-	    clients = [wire.Client() for i in range(20)]
+	    clients = [wire.Client() for i in range(40)]
 	    piece = b"x" * MIB
-	    cut = sum(pour(c.sock, HEAD + struct.pack(">I", 63 * MIB), 1) or pour(c.sock, piece, 62) for c in clients)
+	    cut = sum(pour(c.sock, HEAD + struct.pack(">I", 4 * MIB), 1) or pour(c.sock, piece, 3) for c in clients)
 	    assert cut >= 18, cut
+
+	def large():
+	    """JSON that takes a hundred times its bytes when it is parsed."""
+	    client = wire.Client()
+	    data = wire.encode(wire.REQUEST, "attr.get", {"name": "rank", "pad": [{}] * (15 * MIB)})
+	    assert pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1)
+	    client = wire.Client()
+	    for topic in "attr.get", "broker.ping", "event.subscribe":
+	        try:
+	            client.rpc(topic, {"name": "rank", "topic": "x", "pad": [{}] * (MIB // 2)})
+	            assert False, topic
+	        except wire.Failed as failed:
+	            assert failed.errnum == 90 and "at most 65536 bytes" in str(failed), failed
+	    client.rpc("event.publish", {"topic": "x", "flags": 0, "payload": "eHh4" * (MIB // 4)})
 
 	def deaf():
 	    """Asks and reads no answer."""
 	    clients = [wire.Client() for i in range(20)]
-	    ping = wire.encode(wire.REQUEST, "broker.ping", {"pad": "x" * MIB}, aux2=0)
+	    ping = wire.encode(wire.REQUEST, "kvs.ping", {"pad": "x" * MIB}, aux2=0)
 	    for client in clients:
 	        client.sock.settimeout(5)
 	        for tag in range(1, 60):
-	            data = wire.encode(wire.REQUEST, "broker.ping", {"pad": "x" * MIB}, aux2=tag)
+	            data = wire.encode(wire.REQUEST, "kvs.ping", {"pad": "x" * MIB}, aux2=tag)
 	            if pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1):
 	                break
 
@@ -140,7 +154,7 @@ test_expect_success 'an instance is open to guests' '
 test_expect_success 'a job waits' '
 	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/jobctl.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
 '
-for attack in unfinished deaf flood unasked routed held names; do
+for attack in unfinished large deaf flood unasked routed held names; do
 	test_expect_success "$attack: the broker stays small, the owner is served, the guest again afterwards" '
 		as_guest python3 attack.py '$attack' && peak && test "$(peak)" -lt $((400 * SANITIZER_MEMORY)) &&
 		call job-list.job-stats "{}" && as_guest python3 "$WIRE" rpc job-manager.getinfo "{}"

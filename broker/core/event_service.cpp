@@ -4,8 +4,10 @@
 #include <flux/core.h>
 
 #include <cerrno>
+#include <functional>
 #include <utility>
 
+#include "broker/core/local_client.hpp"
 #include "broker/core/services.hpp"
 #include "libfairshare/base/base64.hpp"
 
@@ -86,7 +88,8 @@ void change_service(Router& router, const Call& call, bool is_on) {
 }  // namespace
 
 void add_event_service(Router& router) {
-    router.add_method("event.publish", FLUX_ROLE_USER, [&router](const Call& call) { publish(router, call); });
+    router.add_method("event.publish", FLUX_ROLE_USER, std::bind_front(publish, std::ref(router)),
+                      LocalClient::guest_message_bytes_max);
     router.add_method("event.subscribe", FLUX_ROLE_USER,
                       [&router](const Call& call) { subscribe(router, call, true); });
     router.add_method("event.unsubscribe", FLUX_ROLE_USER,

@@ -103,8 +103,12 @@ bool LocalClient::take_messages() {
         std::uint32_t magic = 0;
         std::memcpy(&magic, head, sizeof magic);
         const std::size_t length = length_of(head);
-        if (magic != frame_magic || length > message_bytes_max) {
-            close(magic != frame_magic ? "it sent something that is no message" : "its message is longer than 64 MiB");
+        if (magic != frame_magic) {
+            close("it sent something that is no message");
+            return false;
+        }
+        if (length > (quota_->is_limited() ? guest_message_bytes_max : message_bytes_max)) {
+            close(quota_->is_limited() ? "its message is longer than 4 MiB" : "its message is longer than 64 MiB");
             return false;
         }
         if (in_.size() - in_used_ < frame_head_size + length) {

@@ -24,6 +24,9 @@ class LocalClient final : public Endpoint {
   public:
     /// A message larger than this is refused by closing the connection.
     static constexpr std::size_t message_bytes_max = 64u << 20;
+    /// The same for a guest's, which a service may parse: JSON takes a hundred times its bytes. The largest that an
+    /// honest one sends, an answer of a child instance, has 2 MiB.
+    static constexpr std::size_t guest_message_bytes_max = 4u << 20;
     /// A client with this much unread output is disconnected, so that it does not cost the others memory.
     static constexpr std::size_t unread_bytes_max = 64u << 20;
     /// With less unread output than this it has read most of it.

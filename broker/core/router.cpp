@@ -199,15 +199,21 @@ void Router::dispatch(Packet packet) {
         refuse(packet, EPERM, "Request requires owner credentials");
         return;
     }
+    const std::size_t bytes_max = it->second.guest_bytes_max;
+    if ((roles & FLUX_ROLE_OWNER) == 0 && packet.text().size() > bytes_max) {
+        refuse(packet, EMSGSIZE,
+               "a guest's " + std::string(packet.topic()) + " has at most " + std::to_string(bytes_max) + " bytes");
+        return;
+    }
     it->second.method(Call(*this, std::move(packet)));
 }
 
-void Router::add_method(const std::string& topic, std::uint32_t rolemask, Method method) {
+void Router::add_method(const std::string& topic, std::uint32_t rolemask, Method method, std::size_t guest_bytes_max) {
     const std::string service(service_of(topic));
     if (services_.find(service).empty()) {
         WEIR_CHECK(services_.add(service, ServiceTable::broker_id).has_value());
     }
-    methods_[topic] = MethodEntry{rolemask, std::move(method)};
+    methods_[topic] = MethodEntry{rolemask, std::move(method), guest_bytes_max};
 }
 
 void Router::call(const std::string& topic, const Json& payload, Reply reply) {

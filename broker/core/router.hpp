@@ -76,6 +76,8 @@ class Call {
 
 class Router {
   public:
+    /// No honest guest sends more to a method of the broker itself, which runs in the thread that routes all messages.
+    static constexpr std::size_t guest_payload_bytes_max = 64u << 10;
     using Method = std::function<void(const Call&)>;
     using Reply = std::function<void(int errnum, std::string_view text)>;
 
@@ -96,8 +98,9 @@ class Router {
     void receive(Endpoint& from, Packet packet);
 
     /// Adds a method of the broker itself and, at its first method, the service. \param rolemask roles besides the
-    /// owner.
-    void add_method(const std::string& topic, std::uint32_t rolemask, Method method);
+    /// owner. \param guest_bytes_max a guest's longer payload is refused before anything reads it.
+    void add_method(const std::string& topic, std::uint32_t rolemask, Method method,
+                    std::size_t guest_bytes_max = guest_payload_bytes_max);
     /// Sends a request of the broker to a service. `reply` is called once, also on failure; empty: no response wanted.
     void call(const std::string& topic, const Json& payload, Reply reply);
     /// Routes a response along its route stack.
@@ -117,6 +120,7 @@ class Router {
     struct MethodEntry {
         std::uint32_t rolemask;
         Method method;
+        std::size_t guest_bytes_max;
     };
     struct OpenCall {
         std::string target;  // uuid of the endpoint that was asked

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// The local socket: how many clients come in during a turn of the loop.
+// The local socket: how many clients come in during a turn of the loop, and how long their messages may be.
 #include "broker/core/local_listener.hpp"
 
 #include <flux/core.h>
@@ -46,6 +46,22 @@ struct OpenSocket {
         uv_run(loop.get(), UV_RUN_NOWAIT);
         listener->flush();
     }
+    /// Whether the listener keeps a client that announces a message of this size.
+    bool takes(std::uint32_t size) {
+        const int fd = connect();
+        const std::uint32_t magic = 0xffee0012;
+        char head[8];
+        std::memcpy(head, &magic, sizeof magic);
+        for (int i = 0; i < 4; ++i) {
+            head[4 + i] = static_cast<char>(size >> (24 - 8 * i) & 0xff);
+        }
+        REQUIRE(send(fd, head, sizeof head, 0) == sizeof head);
+        const std::size_t before = listener->client_count();
+        turn();  // accepted
+        turn();  // read
+        return listener->client_count() == before + 1;
+    }
+
     std::string path = std::filesystem::temp_directory_path() / ("weir-listener-test-" + std::to_string(getpid()));
     Loop loop;
     Router router;
@@ -54,6 +70,8 @@ struct OpenSocket {
     std::unique_ptr<LocalListener> listener;
     std::vector<int> fds;
 };
+
+constexpr std::uint32_t mib = 1u << 20;
 
 }  // namespace
 
@@ -68,4 +86,17 @@ TEST_CASE("local socket: many who connect at once do not keep the loop") {
         counts.push_back(open.listener->client_count());
     }
     CHECK(counts == std::vector<std::size_t>{64, 128, 150});
+}
+
+TEST_CASE("local socket: a guest's message has at most 4 MiB, the owner's 64") {
+    {
+        OpenSocket open(true);
+        CHECK(open.takes(4 * mib));
+        CHECK_FALSE(open.takes(4 * mib + 1));
+        CHECK(open.log.find("its message is longer than 4 MiB") != std::string::npos);
+    }
+    OpenSocket open(false);
+    CHECK(open.takes(64 * mib));
+    CHECK_FALSE(open.takes(64 * mib + 1));
+    CHECK(open.log.find("its message is longer than 64 MiB") != std::string::npos);
 }

@@ -59,6 +59,28 @@ TEST_CASE("router: a request goes to the service's endpoint and its response bac
     CHECK(client.got[0].aux2() == 5);
 }
 
+TEST_CASE("router: a guest's long payload is refused before a method of the broker reads it") {
+    Router router(OWNER);
+    Peer guest(router, "guest", GUEST), owner(router, "owner");
+    std::size_t called = 0;
+    router.add_method("own.get", FLUX_ROLE_USER, [&](const Call&) { ++called; });
+    router.add_method(
+        "own.put", FLUX_ROLE_USER, [&](const Call&) { ++called; }, 1u << 20);
+    const auto send = [&](Peer& from, const char* topic, std::size_t size) {
+        const std::string text = std::string(size, 'x') + '\0';
+        router.receive(from, Packet::make({FLUX_MSGTYPE_REQUEST, 0, from.cred, FLUX_NODEID_ANY, 5}, topic, text));
+        return std::exchange(called, 0) == 1;
+    };
+    CHECK(send(guest, "own.get", Router::guest_payload_bytes_max));
+    CHECK(guest.got.empty());
+    CHECK_FALSE(send(guest, "own.get", Router::guest_payload_bytes_max + 1));
+    REQUIRE(guest.got.size() == 1);
+    CHECK(guest.got[0].aux1() == EMSGSIZE);
+    CHECK(guest.got[0].text() == "a guest's own.get has at most 65536 bytes");
+    CHECK(send(guest, "own.put", Router::guest_payload_bytes_max + 1));
+    CHECK(send(owner, "own.get", Router::guest_payload_bytes_max + 1));
+}
+
 TEST_CASE("router: an unknown service is answered with ENOSYS and its name") {
     Router router(OWNER);
     Peer client(router, "client");
