@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='queues of partitions in a stock Flux: flux queue stop holds their jobs in the parent until flux queue start'
+test_description='queues of partitions in a stock Flux: flux queue stop holds their jobs in the parent, flux update moves them'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 
 follow_in_flux partitions.md
@@ -34,5 +34,21 @@ EOF
 test_expect_success 'stopped: what waits comes back, and stays here when the module is loaded again; started: it runs' '
 	inside stop.sh >out 2>&1; code=$?; cat out && test $code = 0 &&
 	grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out && grep "^not started" out && grep "^later waits" out && grep "^it ran" out
+'
+cat >update.sh <<\EOF
+flux queue start --all --quiet
+runs=$(flux submit --queue=batch sleep inf)
+flux job wait-event -q -t 60 $runs start
+waits=$(flux submit --queue=batch --output=moved.out echo it moved)
+flux job wait-event -q -t 60 $waits weir.route
+flux update $waits queue=instances || echo refused
+flux update $waits queue=debug
+flux job wait-event -q -t 60 $waits clean && cat moved.out
+flux job eventlog $waits | grep -c weir.route
+flux cancel $runs
+EOF
+test_expect_success 'flux update moves a waiting job to the partition of another queue, and to no queue without one' '
+	inside update.sh >out 2>&1; code=$?; cat out && test $code = 0 && grep "^it moved" out && grep "^2$" out &&
+	grep "partitions serve the queue batch, and not the queue instances: submit the job anew" out && grep "^refused" out
 '
 test_done

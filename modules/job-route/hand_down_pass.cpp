@@ -240,6 +240,11 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     if (!facts.is_open) {
         return false;
     }
+    if (!has(facts.serves, record.job.queue)) {  // it was in another queue when it was handed down
+        is_passed_over_ = is_passed_over_ || id == checked_;
+        leave(place, holder);
+        return true;
+    }
     if (id == checked_) {
         check_allocation(budget, record, kind);
     }

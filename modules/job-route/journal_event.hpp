@@ -44,7 +44,7 @@ struct JournalEvent {
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
-        update,         ///< duration, account: of the jobspec; unset where unchanged
+        update,         ///< duration, account, queue: of the jobspec; unset where unchanged
         route,          ///< child: the job was routed to it
         alloc,          ///< child (0: not by job-route), R
         start,          //
@@ -68,6 +68,7 @@ struct JournalEvent {
     std::string R;
     std::optional<Duration> duration;
     std::optional<std::string> account;
+    std::optional<std::string> queue;
 };
 
 }  // namespace weir::route

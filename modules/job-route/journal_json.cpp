@@ -101,6 +101,7 @@ void decode_update(JournalEvent& event, FlatValue context) {
         event.duration = limit_of(duration);
     }
     event.account = context["attributes.system.bank"].string();
+    event.queue = context["attributes.system.queue"].string();
 }
 
 /// false: it is missing, or of another type.

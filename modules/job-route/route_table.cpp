@@ -248,7 +248,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             on_urgency(entry, event.urgency);
             break;
         case Kind::update:
-            on_update(job, event);
+            on_update(entry, event);
             break;
         case Kind::restart:
             if (job.progress == Progress::sched) {
@@ -288,7 +288,17 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     refile(entry);
 }
 
-void RouteTable::on_update(Job& job, const JournalEvent& event) {
+/// A copy is in the queue of the former name in its child: it is recalled, also from a child that serves both queues.
+/// What is recalled later, since this module did not run at the change, is up to HandDown.
+void RouteTable::on_update(Entry& entry, const JournalEvent& event) {
+    Job& job = entry.second;
+    const std::string former = job.facts.queue;
+    job.facts.queue = event.queue.value_or(former);
+    const Given* given = job.given();
+    const bool is_pending = !has_alloc(job.progress) && !is_ending(job.progress);
+    if (is_synced_ && job.facts.queue != former && is_pending && given != nullptr && !given->is_alloc_asked) {
+        recall(entry);
+    }
     job.facts.duration = event.duration.value_or(job.facts.duration);
     job.facts.account = event.account.value_or(job.facts.account);
     set_kind(job);

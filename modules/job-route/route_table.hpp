@@ -249,7 +249,7 @@ class RouteTable {
     void tell_if_complete(JobId id, Child& child);
     void list_first(Child& child);
     void prune_first(JobId id, Child& child);
-    void on_update(Job& job, const JournalEvent& event);
+    void on_update(Entry& entry, const JournalEvent& event);
     void on_priority(Entry& entry, std::int64_t priority);
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);

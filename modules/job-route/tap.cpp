@@ -51,22 +51,6 @@ struct Grant {
     Json annotations;
 };
 
-std::set<std::string> names_of(json_t* array, const char* where) {
-    std::set<std::string> names;
-    std::size_t index = 0;
-    json_t* value = nullptr;
-    if (array != nullptr && !json_is_array(array)) {
-        throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
-    }
-    json_array_foreach(array, index, value) {
-        if (!json_is_string(value)) {
-            throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
-        }
-        names.insert(json_string_value(value));
-    }
-    return names;
-}
-
 class Tap {
   public:
     explicit Tap(flux_plugin_t* p) : p_(p) {}
@@ -76,6 +60,7 @@ class Tap {
 
     int on_validate(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_new(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_queue_update(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_sched(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_run(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_cleanup(flux_plugin_t* p, flux_plugin_arg_t* args);
@@ -218,6 +203,19 @@ int Tap::on_new(flux_plugin_t*, flux_plugin_arg_t* args) {
         hold_again();
     }
     return 0;
+}
+
+/// Whether this instance's scheduler may have a job is settled at its submission (on_new).
+int Tap::on_queue_update(flux_plugin_t* p, flux_plugin_arg_t* args) {
+    const NewJob job = unpack_new(args);
+    NewJob changed = job;
+    changed.queue = queue_update_of(args);
+    if (is_routed(job) == is_routed(changed)) {
+        return 0;
+    }
+    const char* former = job.queue != nullptr ? job.queue : "none";
+    return flux_jobtap_error(p, args, "partitions serve the queue %s, and not the queue %s: submit the job anew",
+                             is_routed(job) ? former : changed.queue, is_routed(job) ? changed.queue : former);
 }
 
 /// A kill can cut an eventlog between alloc and prolog-start; nothing would then keep the job from starting here. Where
@@ -464,6 +462,7 @@ int init(flux_plugin_t* p) {
     const flux_plugin_handler handlers[] = {
         {"job.validate", flux::on_plugin<&Tap::on_validate>, tap},
         {"job.new", flux::on_plugin<&Tap::on_new>, tap},
+        {"job.update.attributes.system.queue", flux::on_plugin<&Tap::on_queue_update>, tap},
         {"job.state.sched", flux::on_plugin<&Tap::on_sched>, tap},
         {"job.state.run", flux::on_plugin<&Tap::on_run>, tap},
         {"job.state.cleanup", flux::on_plugin<&Tap::on_cleanup>, tap},

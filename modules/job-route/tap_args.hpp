@@ -6,6 +6,8 @@
 #include <jansson.h>
 
 #include <cerrno>
+#include <set>
+#include <string>
 
 #include "modules/common/flux_cpp.hpp"
 
@@ -45,6 +47,31 @@ inline json_int_t priority_of(flux_plugin_arg_t* args) {
         throw flux::Failure(EPROTO, flux_plugin_arg_strerror(args));
     }
     return priority;
+}
+
+/// The queue that a waiting job shall have.
+inline const char* queue_update_of(flux_plugin_arg_t* args) {
+    const char* queue = nullptr;
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:s}", "value", &queue) < 0) {
+        throw flux::Failure(EINVAL, "the name of a queue must be a string");
+    }
+    return queue;
+}
+
+inline std::set<std::string> names_of(json_t* array, const char* where) {
+    std::set<std::string> names;
+    std::size_t index = 0;
+    json_t* value = nullptr;
+    if (array != nullptr && !json_is_array(array)) {
+        throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
+    }
+    json_array_foreach(array, index, value) {
+        if (!json_is_string(value)) {
+            throw flux::Failure(EINVAL, std::string(where) + " must be an array of queue names");
+        }
+        names.insert(json_string_value(value));
+    }
+    return names;
 }
 
 }  // namespace weir::route

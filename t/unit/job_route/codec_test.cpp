@@ -239,11 +239,12 @@ TEST_CASE("journal: what the rules of partitions look at, and its updates") {
     CHECK(none.duration == weir::Duration::zero());
     CHECK(none.account.empty());
     const auto entry = journal_of(R"({"id":9,"events":[{"name":"jobspec-update","context":
-        {"attributes.system.duration":60,"attributes.system.bank":"chem"}},{"name":"jobspec-update","context":{}}]})");
+        {"attributes.system.duration":60,"attributes.system.bank":"chem","attributes.system.queue":"debug"}},{"name":"jobspec-update","context":{}}]})");
     REQUIRE(entry);
     REQUIRE(entry->events.size() == 2);
     CHECK(entry->events[0].duration == std::chrono::minutes(1));
     CHECK(entry->events[0].account == "chem");
+    CHECK(entry->events[0].queue == "debug");
     CHECK_FALSE(entry->events[1].duration);
 }
 

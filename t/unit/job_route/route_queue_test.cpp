@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// RouteTable and the queues of jobs: a queue that is stopped.
+// RouteTable and the queues of jobs: a queue that is stopped, and a job whose queue changes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -140,4 +140,117 @@ TEST_CASE("route queue: after a restart the copies of a stopped queue are recall
         CHECK(table.take().orders.empty());
         CHECK(table.find(job)->child == JobId{});
     }
+}
+
+namespace {
+
+void change_queue(RouteTable& table, const std::string& queue) {
+    JournalEvent update = an_event(Kind::update);
+    update.queue = queue;
+    table.event(job, update);
+}
+
+/// The job waits in the child of batch, and another child serves debug.
+RouteTable with_a_job_and_debug() {
+    RouteTable table = with_a_job();
+    run_host(table, other_host, 0, {"debug"});
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    (void)table.take();
+    return table;
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/route_table.cpp: job.facts.queue = event.queue.value_or(former); => (void)former;
+TEST_CASE("route queue: a waiting job whose queue changes goes to a child that serves the new one") {
+    RouteTable table = with_a_job_and_debug();
+    change_queue(table, "debug");
+    CHECK(table.find(job)->queue == "debug");
+    const ParentActions actions = table.take();
+    REQUIRE(actions.orders.size() == 1);
+    CHECK(actions.orders[0].first == host);
+    CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+    REQUIRE(actions.tap.size() == 1);
+    CHECK(actions.tap[0].kind == TapOp::Kind::give);
+    CHECK(actions.tap[0].child == other_host);
+    CHECK(actions.tap[0].queue == "debug");
+}
+
+TEST_CASE("route queue: a job that waits here for a queue that nobody serves goes down when its queue changes") {
+    RouteTable table = with_two_queues();
+    enter(table, job, 7, "nowhere");
+    CHECK(next_of(table, job) == JobId{});
+    change_queue(table, "debug");
+    CHECK(next_of(table, job) == host);
+}
+
+// Mutant: modules/job-route/route_table.cpp: job.facts.queue != former && is_pending => false && is_pending
+TEST_CASE("route queue: a child of both queues gets the job anew, in the new queue") {
+    RouteTable table = with_two_queues();
+    enter(table, job);
+    REQUIRE(next_of(table, job) == host);
+    change_queue(table, "debug");
+    is_recalled(table.take());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
+    CHECK(next_of(table, job) == host);
+}
+
+TEST_CASE("route queue: a change to the same queue changes nothing, and one that is too late leaves the job") {
+    RouteTable table = with_a_job_and_debug();
+    change_queue(table, "batch");
+    CHECK(table.take().orders.empty());
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
+    CHECK(table.take().tap.size() == 1);
+    change_queue(table, "debug");
+    const ParentActions actions = table.take();
+    CHECK(actions.orders.empty());
+    CHECK(actions.tap.empty());
+}
+
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!has(facts.serves, record.job.queue)) { => if (false) {
+TEST_CASE("route queue: a change while this module did not run, or while the plugin records the hand-down") {
+    for (const bool is_on_record : {false, true}) {
+        RouteTable table(false);
+        run_host(table, host);
+        run_host(table, other_host, 0, {"debug"});
+        enter(table, job);
+        if (is_on_record) {
+            record_route(table, job, host);
+            change_queue(table, "debug");
+        }
+        table.synced();
+        REQUIRE(table.attach(an_attach(other_host), {0, true}));
+        REQUIRE(table.attach(an_attach(host), {0, true}));
+        ParentActions actions = table.take();
+        if (!is_on_record) {
+            change_queue(table, "debug");
+            record_route(table, job, host);
+            actions = table.take();
+        }
+        REQUIRE(actions.tap.size() == 1);
+        CHECK(actions.tap[0].child == other_host);
+        for (const auto& [child, order] : actions.orders) {
+            CHECK(order.kind == Order::Kind::complete);
+        }
+        table.jobspec_ready(job, "{}");
+        CHECK(table.take().orders.empty());
+    }
+}
+
+TEST_CASE("route queue: an allocation in a child that does not serve the new queue is not taken") {
+    RouteTable table(false);
+    run_host(table, host);
+    enter(table, job);
+    record_route(table, job, host);
+    change_queue(table, "debug");
+    table.synced();
+    Attach attach = an_attach(host);
+    KnownJob known;
+    known.id = job;
+    attach.known.push_back(known);
+    REQUIRE(table.attach(attach, {0, true}));
+    CHECK(table.find(job)->child == JobId{});
+    (void)table.take();
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
+    CHECK(table.take().tap.empty());
 }

@@ -70,6 +70,7 @@ class Jobtap : public Component {
     /// job.create and job.new of a job that is older than this process.
     void on_restored(Job& job);
     void on_rejected(Job& job);
+    bool handles_update(const std::string& key) const { return anyone_handles(("job.update." + key).c_str()); }
     /// job.update.KEY. Error: the plugin's message, or that no plugin allows an update of this key.
     Status check_update(Job& job, const std::string& key, json_t* value);
     /// job.validate of the job with another jobspec.

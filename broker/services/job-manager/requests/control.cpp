@@ -15,6 +15,7 @@ namespace weir::broker::jobs {
 namespace {
 
 constexpr std::size_t guest_eventlog_max = 256 << 10;
+constexpr const char* queue_key = "attributes.system.queue";
 /// The type of an exception that ends a job: it needs no free space on the disk.
 constexpr std::size_t short_request = 4096;
 
@@ -282,7 +283,8 @@ Answer Control::memo(const Request& request) {
     return Reply::empty();
 }
 
-/// Duration and queue are checked here; a plugin must allow any other key (job.update.KEY), as in flux-core.
+/// Duration and queue are checked by this module, the queue also by plugins that want to; a plugin must allow any other
+/// key (job.update.KEY), as in flux-core.
 Status Control::check_update(Job& job, const json_t* updates) {
     const char* key;
     json_t* value;
@@ -292,7 +294,7 @@ Status Control::check_update(Job& job, const json_t* updates) {
             if (!json_is_number(value) || json_number_value(value) < 0) {
                 return invalid_request("duration must be seconds, 0 or more");
             }
-        } else if (name != "attributes.system.queue") {
+        } else if (name != queue_key) {
             if (auto allowed = engine_.jobtap().check_update(job, key, value); !allowed) {
                 return allowed;
             }
@@ -328,6 +330,12 @@ Answer Control::update(const Request& request) {
     const std::string queue(read_string(read_path(updated->get(), "attributes.system"), "queue").value_or(""));
     if (auto known = engine_.queues().find(queue); !known) {
         return known.error();
+    }
+    // After that: a plugin would take a misspelt queue for one that it does not serve.
+    if (json_t* value = json_object_get(updates, queue_key); value && engine_.jobtap().handles_update(queue_key)) {
+        if (auto allowed = engine_.jobtap().check_update(**job, queue_key, value); !allowed) {
+            return allowed.error();
+        }
     }
     // The owner may give any duration, as in flux-core; plugins have a say in the rest.
     const bool is_duration_alone =
