@@ -36,10 +36,11 @@ void HandDown::file(JobId id, const Job& job, bool is_in) {
     if (job.standing == Standing::asked || job.standing == Standing::busy) {
         Child& child = children_[job.child];
         LimitCounts& counts = job.standing == Standing::asked ? child.asked : child.busy;
+        const std::int64_t cores = job.held > 0 ? job.held : job.cores;
         if (is_in) {
-            counts.add(job.user, job.cores);
+            counts.add(job.user, cores);
         } else {
-            counts.remove(job.user, job.cores);
+            counts.remove(job.user, cores);
         }
     }
     const auto child = children_.find(job.child);
@@ -153,7 +154,7 @@ std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& par
         busy.add(child.busy);
         for (const auto& [jobs, places] : child.waiting) {
             for (std::size_t i = 0; i < places.size(); i++) {
-                there.add(jobs.user, jobs.cores);
+                there.add(jobs.user, most_cores(jobs.cores, jobs.whole_nodes, child.facts.node_cores));
             }
         }
     }

@@ -51,6 +51,8 @@ class HandDown {
         std::uint32_t user = 0;  ///< whose jobs a limit counts; 0 where none counts users
         /// Ahead, and a limit of the child's own holds it back: it waits for no cores there.
         bool is_held_back = false;
+        std::int64_t whole_nodes = 0;  ///< that it requests with all their cores
+        std::int64_t held = 0;         ///< cores that it counts with, asked or busy; 0: `cores`
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -64,6 +66,7 @@ class HandDown {
         int preference = 0;           ///< of its rules (RuleBook): a child with a lower one is preferred
         std::string partition = {};   ///< the limits count the jobs of all its children; empty: no limits
         PartitionLimits limits = {};  ///< the same in all children of a partition
+        std::int64_t node_cores = 0;  ///< of its largest node; 0: unknown
         friend bool operator==(const ChildFacts&, const ChildFacts&) = default;
     };
     /// `from` and `to` may be 0: nobody.
@@ -81,6 +84,7 @@ class HandDown {
         std::int64_t cores = 1;
         std::uint32_t user = 0;
         bool is_held_back = false;
+        std::int64_t whole_nodes = 0;
         friend auto operator<=>(const JobClass&, const JobClass&) = default;
     };
     /// The children that can be expected, attached or not, and take jobs of a class.
@@ -97,6 +101,11 @@ class HandDown {
         /// Whether a child of this rank takes jobs of this kind. A job in a child that does not take it is recalled.
         std::function<bool(int kind, int rank)> takes;
     };
+
+    /// The most cores that a job may get of nodes of this size: what it counts with against a limit before it has any.
+    static std::int64_t most_cores(std::int64_t cores, std::int64_t whole_nodes, std::int64_t node_cores) {
+        return std::min(std::max(cores, whole_nodes * node_cores), cores_max);
+    }
 
     explicit HandDown(std::int64_t depth = depth_default) : depth_(depth) {}
     /// O(log jobs).
@@ -139,7 +148,7 @@ class HandDown {
         std::int64_t running = 0;  ///< of hit.count, what has resources
     };
     /// The limit of a partition that one more job would exceed beside those that are there. O(its children x classes of
-    /// jobs).
+    /// jobs). \param cores as most_cores() has it there.
     std::optional<LimitState> limit_state(const std::string& partition, std::uint32_t user, std::int64_t cores) const;
 
   private:
@@ -176,7 +185,9 @@ class HandDown {
     static bool is_in_child(const Job& job) {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }
-    static JobClass class_of(const Job& job) { return {job.queue, job.kind, job.cores, job.user, job.is_held_back}; }
+    static JobClass class_of(const Job& job) {
+        return {job.queue, job.kind, job.cores, job.user, job.is_held_back, job.whole_nodes};
+    }
     static std::int64_t room_of(const Child& child) {
         return std::max<std::int64_t>(0, child.facts.cores - child.facts.own_cores - child.busy.total().cores);
     }

@@ -65,6 +65,7 @@ const HandDown::Pass::Class& HandDown::Pass::kind_of(const JobClass& jobs) {
     }
     const Takers takers = rules_.takers(jobs);
     kind.cores = jobs.cores;
+    kind.whole_nodes = jobs.whole_nodes;
     kind.is_bound = !takers.is_one;
     for (std::size_t i = 0; i < budgets_.size(); i++) {
         const ChildFacts& facts = budgets_[i].child->facts;

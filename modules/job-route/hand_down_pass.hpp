@@ -44,6 +44,7 @@ class HandDown::Pass {
     };
     struct Class {
         std::int64_t cores = 0;
+        std::int64_t whole_nodes = 0;
         std::uint32_t user = 0;
         bool is_bound = true;               ///< by the depth; else only one child takes these jobs
         std::vector<std::size_t> children;  ///< of budgets_, that serve the queue and are large enough
@@ -64,6 +65,10 @@ class HandDown::Pass {
         std::size_t move = npos;    ///< of moves_, that this pass has for it
     };
 
+    /// Against the limits of its partition.
+    static std::int64_t counted(const Budget& budget, const Class& kind) {
+        return most_cores(kind.cores, kind.whole_nodes, budget.child->facts.node_cores);
+    }
     void begin_tallies();
     void count_loans();
     /// Whether the limits of its partition allow one more of these jobs.

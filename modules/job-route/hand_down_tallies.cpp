@@ -30,9 +30,10 @@ void HandDown::Pass::count_loans() {
             continue;
         }
         for (const auto& [jobs, places] : budgets_[i].child->waiting) {
+            const std::int64_t cores = most_cores(jobs.cores, jobs.whole_nodes, budgets_[i].child->facts.node_cores);
             for (const Place& place : places) {
                 if (is_loan(plan_.jobs_.at(place.id).job, i)) {
-                    tallies_[budgets_[i].tally].counts.add(jobs.user, jobs.cores);
+                    tallies_[budgets_[i].tally].counts.add(jobs.user, cores);
                 }
             }
         }
@@ -44,18 +45,18 @@ bool HandDown::Pass::allows(const Budget& budget, const Class& kind) const {
         return true;
     }
     const Tally& tally = tallies_[budget.tally];
-    return !tally.counts.hit(*tally.limits, kind.user, kind.cores);
+    return !tally.counts.hit(*tally.limits, kind.user, counted(budget, kind));
 }
 
 void HandDown::Pass::count(std::size_t index, const Class& kind) {
     if (const std::size_t tally = budgets_[index].tally; tally != npos) {
-        tallies_[tally].counts.add(kind.user, kind.cores);
+        tallies_[tally].counts.add(kind.user, counted(budgets_[index], kind));
     }
 }
 
 void HandDown::Pass::uncount(std::size_t index, const Class& kind) {
     if (const std::size_t tally = budgets_[index].tally; tally != npos) {
-        tallies_[tally].counts.remove(kind.user, kind.cores);
+        tallies_[tally].counts.remove(kind.user, counted(budgets_[index], kind));
     }
 }
 

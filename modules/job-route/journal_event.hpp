@@ -25,6 +25,7 @@ struct JobFacts {
     std::string upstream_output;            ///< weir.output: the name of its output's files there, without suffix
     std::int64_t cores = 1;                 ///< that it requests, as far as its jobspec has numbers
     std::int64_t nodes = 1;                 ///< the same; 1 where it requests none
+    std::int64_t whole_nodes = 0;           ///< the same, of those with all their cores
     std::int64_t slots = 1;                 ///< the same, of the slots that its memory is for
     std::uint32_t memory_per_slot_mib = 0;  ///< 0: it requests none
     Duration duration{};                    ///< 0: no limit
@@ -46,7 +47,7 @@ struct JournalEvent {
         urgency,        ///< urgency: leaves SCHED
         update,         ///< duration, account, queue: of the jobspec; unset where unchanged
         route,          ///< child: the job was routed to it
-        alloc,          ///< child (0: not by job-route), R
+        alloc,          ///< child (0: not by job-route), R, cores
         start,          //
         finish,         ///< status
         exception,      ///< type, severity, note
@@ -66,6 +67,7 @@ struct JournalEvent {
     std::string type;
     std::string note;
     std::string R;
+    std::int64_t cores = 0;  ///< of R; 0: it has none that can be read
     std::optional<Duration> duration;
     std::optional<std::string> account;
     std::optional<std::string> queue;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/id_set.hpp"
 #include "libfairshare/base/memory_size.hpp"
 
 namespace weir::route {
@@ -41,8 +42,17 @@ std::string text_at(FlatValue object, std::string_view key) {
     return object[key].string().value_or("");
 }
 
+/// A vertex whose allocation has all of it.
+constexpr std::string_view whole_node = "whole node";
+
+bool is_type(FlatValue vertex, std::string_view wanted) {
+    const bool is_whole = wanted == whole_node;
+    return vertex["type"].string() == (is_whole ? "node" : wanted) &&
+           (!is_whole || vertex["exclusive"].boolean().value_or(false));
+}
+
 /// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
-/// \param wanted "core", "node" or "slot".
+/// \param wanted "core", "node", "slot" or whole_node.
 std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t outside, int depth) {
     std::int64_t sum = 0;
     for (FlatValue vertex = first_of(resources); vertex; vertex = vertex.next()) {
@@ -50,11 +60,28 @@ std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t
         const FlatValue least = count.is_object() ? count["min"] : count;
         const std::int64_t number = std::clamp<std::int64_t>(least.integer().value_or(0), 0, cores_max);
         const std::int64_t product = std::min(outside * number, cores_max);
-        if (vertex["type"].string() == wanted) {
+        if (is_type(vertex, wanted)) {
             sum += product;
         } else if (depth < resource_depth_max) {
             sum += count_of(wanted, vertex["with"], product, depth + 1);
         }
+        sum = std::min(sum, cores_max);
+    }
+    return sum;
+}
+
+/// RFC 20. 0 where it cannot be read.
+std::int64_t cores_of(FlatValue R) {
+    std::int64_t sum = 0;
+    for (FlatValue one = first_of(R["execution"]["R_lite"]); one; one = one.next()) {
+        const auto ranks = IdSet::parse(text_at(one, "rank"));
+        const auto cores = IdSet::parse(text_at(one["children"], "core"));
+        if (!ranks || !cores) {
+            return 0;
+        }
+        const auto most = static_cast<std::uint64_t>(cores_max);
+        sum +=
+            static_cast<std::int64_t>(std::min(std::min(ranks->count(), most) * std::min(cores->count(), most), most));
         sum = std::min(sum, cores_max);
     }
     return sum;
@@ -183,6 +210,7 @@ Status decode_journal_event(JournalEntry& entry, FlatValue value, FlatValue R) {
     }
     if (event.kind == Kind::alloc) {
         event.R = R.text();
+        event.cores = cores_of(R);
     }
     entry.events.push_back(std::move(event));
     return Done{};
@@ -208,6 +236,7 @@ JobFacts decode_facts(FlatValue jobspec) {
     const FlatValue resources = jobspec["resources"];
     facts.cores = std::max<std::int64_t>(1, count_of("core", resources, 1, 0));
     facts.nodes = std::max<std::int64_t>(1, count_of("node", resources, 1, 0));
+    facts.whole_nodes = count_of(whole_node, resources, 1, 0);
     facts.slots = std::max<std::int64_t>(1, count_of("slot", resources, 1, 0));
     const FlatValue system = jobspec["attributes"]["system"];
     facts.account = text_at(system, "bank");

@@ -63,10 +63,11 @@ struct Attach {
     std::vector<KnownJob> known;
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
-    std::string uri;             ///< its URI for users; may be empty
-    std::int64_t own_jobs = 0;   ///< active jobs that did not come from the parent
-    std::int64_t own_cores = 0;  ///< that these hold
-    bool takes_signals = false;  ///< it knows the order `signal`; one that does not would end its session
+    std::int64_t node_cores = 0;  ///< of its largest node, as `resources` say; 0: they do not
+    std::string uri;              ///< its URI for users; may be empty
+    std::int64_t own_jobs = 0;    ///< active jobs that did not come from the parent
+    std::int64_t own_cores = 0;   ///< that these hold
+    bool takes_signals = false;   ///< it knows the order `signal`; one that does not would end its session
 };
 
 struct Report {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "libfairshare/base/json/r.hpp"
+
 namespace weir::route {
 namespace {
 
@@ -237,6 +239,16 @@ Result<std::vector<std::string>> decode_serves(json_t* serves) {
     return names;
 }
 
+/// 0 where R cannot be read: ResourceMap says why.
+std::int64_t largest_node(const std::string& text) {
+    const auto whole = text.empty() ? Result<R>(R{}) : decode_r(text);
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; whole && i < whole->resources.nodes.size(); i++) {
+        most = std::max(most, whole->resources.nodes[i].cores.count());
+    }
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(most, cores_max));
+}
+
 }  // namespace
 
 Result<Attach> decode_attach(json_t* payload) {
@@ -249,12 +261,12 @@ Result<Attach> decode_attach(json_t* payload) {
     json_t* serves = nullptr;
     json_t* known = nullptr;
     const char* session = nullptr;
-    const char* R = nullptr;
+    const char* resources = nullptr;
     const char* uri = nullptr;
     json_error_t error;
     if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I s?b}", "jobid", &child, "session",
-                       &session, "serves", &serves, "known", &known, "R", &R, "uri", &uri, "cores", &cores, "own", &own,
-                       "own_cores", &own_cores, "signals", &takes_signals) < 0) {
+                       &session, "serves", &serves, "known", &known, "R", &resources, "uri", &uri, "cores", &cores,
+                       "own", &own, "own_cores", &own_cores, "signals", &takes_signals) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
     if (cores < 0 || cores > cores_max || own_cores < 0 || own_cores > cores_max) {
@@ -281,7 +293,8 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.session = session;
     attach.serves = std::move(names).value();
     attach.known = std::move(jobs).value();
-    attach.resources = text_or_empty(R);
+    attach.resources = text_or_empty(resources);
+    attach.node_cores = largest_node(attach.resources);
     attach.uri = text_or_empty(uri);
     attach.cores = cores;
     attach.own_jobs = own;

@@ -60,7 +60,9 @@ Duration monotonic_now() {
 }
 
 KeptPartition kept_of(const PartitionSpec& spec) {
-    return {spec.name, {}, spec.queues, spec.overflow, spec.cores_in_all(), spec.takes, spec.limits};
+    KeptPartition kept{spec.name, {}, spec.queues, spec.overflow, spec.cores_in_all(), spec.takes, spec.limits};
+    kept.node_cores = spec.cores;
+    return kept;
 }
 
 /// See KeptPartition::away.

@@ -36,11 +36,30 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     } else {
         facts.standing = may_start ? Standing::asked : Standing::absent;
     }
+    facts.whole_nodes = job.facts.whole_nodes;
+    facts.held = held_cores(job);
     return facts.standing != Standing::absent ? facts : HandDown::Job{};
 }
 
 void RouteTable::refile(const Entry& entry) {
     hand_down_.set(entry.first, standing_of(entry));
+}
+
+/// Of its largest node; 0: unknown.
+std::int64_t RouteTable::node_cores_of(JobId id) const {
+    const auto child = children_.find(id);
+    if (child != children_.end() && child->second.node_cores > 0) {
+        return child->second.node_cores;
+    }
+    const KeptPartition* partition = family_of(id);
+    return partition != nullptr ? partition->node_cores : 0;
+}
+
+/// That a job in a child has, or those that it may get at most.
+std::int64_t RouteTable::held_cores(const Job& job) const {
+    return job.holder().value == 0 ? 0
+           : job.cores > 0         ? job.cores
+                           : HandDown::most_cores(job.facts.cores, job.facts.whole_nodes, node_cores_of(job.holder()));
 }
 
 void RouteTable::refile_child(JobId id, const Child& child) {
@@ -53,6 +72,7 @@ void RouteTable::refile_child(JobId id, const Child& child) {
         facts.overflow = partition->overflow;
     }
     facts.rank = rank_of(id);
+    facts.node_cores = node_cores_of(id);
     facts.preference = book_.preference_of(facts.rank);
     if (const KeptPartition* partition = family_of(id); partition != nullptr && !partition->limits.is_empty()) {
         facts.partition = partition->name;
@@ -152,8 +172,10 @@ PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& e
     const std::string size = "has " + std::to_string(partition.cores) + (partition.cores == 1 ? " core" : " cores");
     word.away = is_too_small ? size : partition.away;
     const std::uint32_t user = do_limits_count_users_ ? user_of(job) : 0;
-    if (const auto state = hand_down_.limit_state(partition.name, user, job.facts.cores);
-        state && !partition.limits.is_empty()) {
+    const JobId instance = partition.job;
+    const std::int64_t node_cores = instance.value != 0 ? node_cores_of(instance) : partition.node_cores;
+    const std::int64_t cores = HandDown::most_cores(job.facts.cores, job.facts.whole_nodes, node_cores);
+    if (const auto state = hand_down_.limit_state(partition.name, user, cores); state && !partition.limits.is_empty()) {
         word.limit = limit_text(state->hit, state->running);
     }
     return word;

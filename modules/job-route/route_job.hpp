@@ -111,8 +111,9 @@ struct RouteJob {
     std::int64_t priority = 0;
     JobFacts facts;
     std::string uri;
-    int kind = 0;        ///< of the rules that it meets (RuleBook)
-    bool may_go = true;  ///< false until the instance above has this job's allocation on record
+    int kind = 0;            ///< of the rules that it meets (RuleBook)
+    std::int64_t cores = 0;  ///< of its R; 0: unknown, or no alloc on record
+    bool may_go = true;      ///< false until the instance above has this job's allocation on record
     Progress progress = Progress::entering;
     std::variant<Own, Routed> role;
 

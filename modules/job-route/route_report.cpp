@@ -34,6 +34,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     child.is_attached = true;
     child.is_trusted = caller.is_owner;
     child.takes_signals = attach.takes_signals;
+    child.node_cores = attach.node_cores;
     child.userid = caller.userid;
     child.serves = serves;
     child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;

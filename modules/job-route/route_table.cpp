@@ -367,6 +367,7 @@ void RouteTable::on_route(Entry& entry, JobId child) {
 void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
     Job& job = entry.second;
     job.progress = Progress::allocated;
+    job.cores = event.cores;
     if (Own* own = std::get_if<Own>(&job.role)) {
         own->R = event.R;
         hold(entry, *own);

@@ -76,6 +76,7 @@ struct KeptPartition {
     PartitionLimits limits = {};
     std::vector<JobId> old = {};  ///< earlier instances, which end after their jobs: these count against the limits
     std::string away = {};        ///< why it gets no job now: "is drained"; empty: it does
+    std::int64_t node_cores = 0;  ///< no node of it has more; 0: unknown
     bool has_queue(const std::string& queue) const;
     friend bool operator==(const KeptPartition&, const KeptPartition&) = default;
 };
@@ -192,6 +193,7 @@ class RouteTable {
         bool is_attached = false;
         bool is_trusted = false;  ///< attached by the owner: may run any user's jobs
         bool takes_signals = false;
+        std::int64_t node_cores = 0;
         std::uint32_t userid = 0;
         std::vector<std::string> serves;
         std::string uri;
@@ -229,6 +231,8 @@ class RouteTable {
     bool is_lent(JobId child, const std::string& queue) const;
     int rank_of(JobId child) const;
     std::uint32_t user_of(const Job& job) const;
+    std::int64_t node_cores_of(JobId child) const;
+    std::int64_t held_cores(const Job& job) const;
     void set_kind(Job& job);
     HandDown::Job standing_of(const Entry& entry) const;
     /// Passes the job's standing to hand_down_. Call it after each change of an input of standing_of().

@@ -210,7 +210,7 @@ TEST_CASE("limits of a partition: its children have no more than may run", "[pro
 }
 
 // hand_down_limits_test.cpp has a site in which they had none, as fresh seeds found it.
-// Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(kind.user, kind.cores); => ].counts.add(kind.user, 9);
+// Mutant: modules/job-route/hand_down_tallies.cpp: add(kind.user, counted(budgets_[index], kind)) => add(kind.user, 9)
 TEST_CASE("limits of a partition: nobody waits for a free place, and plans come to an end", "[property]") {
     rc::prop("after some plans", [] {
         LimitedSite site = after_some_steps();

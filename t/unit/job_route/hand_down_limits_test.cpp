@@ -185,7 +185,7 @@ TEST_CASE("limits of a partition: a lender lends within its limits") {
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{12}, {}, small}});
 }
 
-// Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(jobs.user, jobs.cores); => ].counts.total();
+// Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(jobs.user, cores); => ].counts.total();
 // Mutant: modules/job-route/hand_down_pass.cpp: uncount(late.holder, kind_of(job)); => (void)kind_of(job);
 TEST_CASE("limits of a partition: a job without room does not take the place of a borrowed one, again and again") {
     HandDown plan(2);
