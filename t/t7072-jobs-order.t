@@ -8,10 +8,10 @@ use_weir
 cat >shares.toml <<EOF
 "bio"         = 1
 "bio/@alice"  = 1
-"chem"        = 9
+"chem"        = 1
 "chem/@carol" = { shares = 1, running_jobs_max = 1 }
 EOF
-printf "[weir.users]\nalice = 5001\ncarol = 5003\n" >weir.toml
+printf "[weir.weights]\nqos = 100000\n[weir.qos.high]\npriority = 100\n[weir.users]\nalice = 5001\ncarol = 5003\n" >weir.toml
 
 test_expect_success 'one job of carol runs, and the queue batch is full' '
 	start_weir --tree shares.toml --config weir.toml --cores 8 &&
@@ -19,7 +19,7 @@ test_expect_success 'one job of carol runs, and the queue batch is full' '
 	full=$(weir submit --json -u alice -n 6 --simulate=1000s x | jq .id) && FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_event $full start >/dev/null
 '
 test_expect_success 'her next job has the first place, and the first line' '
-	weir submit -u alice --simulate=1000s y && weir submit -u alice --simulate=1000s z && weir submit -u carol --simulate=1000s first &&
+	weir submit -u alice --simulate=1000s y && weir submit -u alice --simulate=1000s z && weir submit -u carol --qos high --simulate=1000s first &&
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_until job-priority.list "{}" ".jobs | length == 3" >/dev/null &&
 	weir jobs && weir jobs --json >j && test "$(field j "[n[\"rank\"] for n in d[\"jobs\"] if \"rank\" in n]")" = "[1, 2, 3]" &&
 	test "$(field j "[n[\"name\"] for n in d[\"jobs\"] if n.get(\"rank\") == 1]")" = "['"'first'"']"
