@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the events of a job-manager's journal that job-route looks at, as values. Must not know JSON or Flux handles.
-// Source: RFC 21 (events), FLUX-API section 2.5 (job-manager.events-journal).
+// Source: RFC 21 (events); job-manager.events-journal of flux-core.
 #pragma once
 #include <cstdint>
 #include <optional>

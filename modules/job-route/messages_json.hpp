@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the JSON of the messages between the two sides of a route, of the journal's entries and of the plugin's orders.
 // All input is checked; an error names what is wrong and where. Must not know what the messages cause.
-// Source: README.md of this folder (payloads), RFC 18, 21, FLUX-API section 2.5.
+// Source: README.md of this folder (payloads), RFC 18, 21.
 #pragma once
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the events by which a job-manager passes a signal to whoever runs the job: "shell-ID.kill", {signum:i}. Must
-// not know where the job runs. Source: FLUX-API section 2.5, flux-core's job-manager.
+// not know where the job runs. Source: flux-core's job-manager (kill.c).
 #pragma once
 #include <functional>
 

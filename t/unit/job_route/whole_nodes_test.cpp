@@ -6,6 +6,7 @@
 #include "modules/job-route/messages_json.hpp"
 #include "t/unit/job_route/route_scene.hpp"
 
+using weir::FlatJson;
 using namespace weir::route;
 using namespace weir::route::test;
 
