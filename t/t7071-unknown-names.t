@@ -33,12 +33,11 @@ test_expect_success 'reload says what it does not know, with what is meant' '
 	weir submit --qos low --wait true && cp good.toml site.toml && weir reload 2>err && ! grep "no effect" err &&
 	test_expect_code 1 weir submit --qos low true
 '
-test_expect_success 'a rule of a partition that no job meets is a warning, with what is meant; so is a factor that partitions ignore' '
+test_expect_success 'a rule of a partition that no job meets is a warning, with what is meant' '
 	printf "[[partition]]\nname = \"debug\"\ncores = 2\nscheduler = \"fcfs\"\ntakes = { accounts = [\"bip\", \"bio\"], qos = [\"hgih\", \"high\"] }\n" >rules &&
 	cat good.toml rules >site.toml && weir reload 2>err && cat err &&
 	grep "\"debug\" takes no job by account \"bip\": there is no such account; did you mean \"bio\"" err &&
 	grep "\"debug\" takes no job by QoS \"hgih\": there is no such QoS; did you mean \"high\"" err && ! grep "by account \"bio\"\|by QoS \"high\"" err &&
-	! grep usage-factor err && { cat good.toml; echo "usage-factor = 2"; } >site.toml && weir reload 2>err && grep "usage-factor, .*have no effect on jobs that run in a partition" err &&
 	cp good.toml site.toml && weir reload
 '
 test_expect_success 'with enforce = false any QoS is taken' '

@@ -7,13 +7,10 @@
 #include <string>
 
 namespace weir {
-namespace {
 
 bool goes_by_history(const PolicySettings& settings) {
     return settings.policy == PolicyKind::lsf || settings.algorithm == "dynamic-user";
 }
-
-}  // namespace
 
 UsageRules usage_rules(const PolicySettings& settings, std::int64_t unit) {
     UsageRules rules{settings.decay, settings.half_life, settings.window, unit, {}};
@@ -37,11 +34,10 @@ bool counts_otherwise(const PolicySettings& settings) {
 
 std::int64_t billed_rate(const BillingPolicy& billing, std::span<const ResourceAmount> amounts, std::string_view qos,
                          std::string_view queue) {
-    constexpr double rate_max = 0x1p40;
     const auto own = billing.queue_weights.find(std::string(queue));
     const BillingWeights& weights = own == billing.queue_weights.end() ? billing.weights : own->second;
     const double cost = weights.cost(amounts, billing.rule) * billing.factors.of(qos, queue);
-    return std::llround(std::clamp(cost * static_cast<double>(billing_unit), 0., rate_max));
+    return std::llround(std::clamp(cost * static_cast<double>(billing_unit), 0., static_cast<double>(billed_rate_max)));
 }
 
 }  // namespace weir

@@ -30,6 +30,9 @@ priority::UplinkRow lie(Random& random, Instant now) {
     row.cores = random.one_in(3) ? random.between(-1000, 1'000'000) : random.between(1, 4);
     row.time = now + (random.one_in(2) ? random.between(-2s, 2s) : random.between(-24h, 24h));
     row.inside = random.one_in(2) ? 0 : random.below(6);
+    if (random.one_in(2)) {
+        row.bill = {.rate = random.between(0, 100'000), .prepaid = 1h, .gpus = 8, .committed = 1h, .queue = "debug"};
+    }
     return row;
 }
 

@@ -228,10 +228,15 @@ std::vector<CountedJob> Accounting::open_jobs() {
 
 void Accounting::configure(const Counting& counting, Instant at) {
     if (ledgers_.begins_to_count(counting)) {
+        // Core-seconds so far are in the usage that is taken over.
         for (auto& [id, job] : running_) {
-            if (job.bill.prepaid != Duration{}) {
-                job.bill.prepaid = Duration{};  // its core-seconds so far are in the usage that is taken over
+            if (std::exchange(job.bill.prepaid, {}) != Duration{}) {
                 put_running(id, job);
+            }
+        }
+        for (auto& [key, job] : reported_) {
+            if (std::exchange(job.bill.prepaid, {}) != Duration{}) {
+                ledgers_.log().put_reported(key, row_of(tree(), job));
             }
         }
     }

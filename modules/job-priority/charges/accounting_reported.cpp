@@ -50,12 +50,7 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
     }
     from->given += moved;
     from->inner += 1;
-    const RunningJob job{.payer = start.payer.value_or(from->payer),
-                         .cores = moved,
-                         .start = date_report(key.first, start.inside, *from, start.at),
-                         .inside = start.inside,
-                         .bill = {.rate = from->rate_of(moved), .queue = start.queue, .project = start.project},
-                         .above = start.above};
+    const RunningJob job = job_of(start, *from, moved, date_report(key.first, start.inside, *from, start.at));
     ledgers_.lend(*from, job);
     ledgers_.open(job);
     reported_.emplace(key, job);

@@ -77,9 +77,11 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
 
 ReportedStart ChildReports::start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,
                                      std::optional<NodeId> payer) const {
-    const std::string& queue = child != nullptr ? payers_.queue_inside(*child, record) : record.queue;
-    const std::string& project = child != nullptr ? payers_.project_inside(*child, record) : record.project;
-    return {record.inside, payer, record.cores, record.time, queue, project, name_above(key)};
+    const bool is_billed = child != nullptr && book_.is_partition(*child) && !record.user.empty();
+    Bill bill = is_billed ? record.bill : Bill{};
+    bill.queue = child != nullptr ? payers_.queue_inside(*child, record) : record.bill.queue;
+    bill.project = child != nullptr ? payers_.project_inside(*child, record) : record.bill.project;
+    return {record.inside, payer, record.cores, record.time, std::move(bill), !is_billed, name_above(key)};
 }
 
 std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {
@@ -108,6 +110,15 @@ std::uint64_t ChildReports::name_above(ReportedKey key) const {
     return keyed_hash(log_.meta().names_key, key.first, key.second);
 }
 
+/// As the charge is believed: our own parent believes us.
+Bill ChildReports::bill_above(ReportedKey key, const UplinkRow& record) const {
+    Bill bill = accounting_.reported().at(key).bill;
+    const BookJob* child = book_.find(key.first);
+    const bool is_guests = child != nullptr && !book_.is_owners(*child);
+    bill.queue = is_guests ? child->request->queue_above : record.bill.queue;
+    return bill;
+}
+
 UplinkRow ChildReports::named_above(FluxJobId child, UplinkRow record) const {
     record.job = name_above({child, record.job});
     record.inside = name_above({child, record.inside});
@@ -131,9 +142,11 @@ void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
             not_believed_ += 1;
             return;
         }
+        const RunningJob& job = accounting_.reported().at(key);
         above.time = *at;
-        above.cores = accounting_.reported().at(key).cores;
-        touched_.push_back(accounting_.reported().at(key).payer);
+        above.cores = job.cores;
+        above.bill = bill_above(key, record);
+        touched_.push_back(job.payer);
     } else {
         const auto open = accounting_.reported().find(key);
         if (open == accounting_.reported().end()) {

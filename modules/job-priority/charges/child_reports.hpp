@@ -59,6 +59,7 @@ class ChildReports {
     std::uint64_t name_above(ReportedKey key) const;
     /// The record as our own parent gets it. REQUIRES: the job of an end is still known.
     UplinkRow named_above(FluxJobId child, UplinkRow record) const;
+    Bill bill_above(ReportedKey key, const UplinkRow& record) const;
     /// The time from which the record moved cores; nothing if it moved none.
     std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
     ReportedStart start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,

@@ -80,7 +80,8 @@ void ClosedJobs::lend(Ledgers& ledgers, const ClosedJob& closed, std::uint64_t c
     for (std::size_t depth = 0; depth <= lenders_max && lender != jobs_.end() && from < to; ++depth) {
         const Instant until = std::min(to, lender->second.end);
         if (from < until) {
-            ledgers.pay(lender->second.job, -sign * job.cores, -sign * job.bill.rate, from, until);
+            const RunningJob& around = lender->second.job;
+            ledgers.pay(around, -sign * job.cores, -sign * around.rate_of(job.cores), from, until);
             from = until;
         }
         lender = lender->first.second != 0 ? jobs_.find({child, lender->second.job.inside}) : jobs_.end();
@@ -225,12 +226,8 @@ bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedSt
     }
     const Instant begin = date_report(ledgers, lender, start.at);
     const ClosedJob& around = jobs_.at(lender);
-    const RunningJob job{.payer = start.payer.value_or(around.job.payer),
-                         .cores = cores,
-                         .start = begin,
-                         .inside = lender.second,
-                         .bill = {.rate = around.job.rate_of(cores), .queue = start.queue, .project = start.project},
-                         .above = start.above};
+    RunningJob job = job_of(start, around.job, cores, begin);
+    job.inside = lender.second;
     const ClosedJob closed{job, std::max(begin, around.end), {}};
     lend(ledgers, closed, key.first, {begin, closed.end, 1});
     keep(ledgers, key, closed);

@@ -4,20 +4,24 @@
 
 #include <string>
 
+#include "libsched/config/usage_settings.hpp"
 #include "modules/job-priority/jobs/job_cost.hpp"
 
 namespace weir::priority {
 namespace {
 
-UplinkRow start_record(const BookJob& job, const std::string& user, std::int64_t cores, Instant at) {
-    return {.is_start = true,
-            .job = job.id,
-            .user = user,
-            .account = job.request->account,
-            .cores = cores,
-            .time = at,
-            .queue = job.request->queue_above,
-            .project = job.request->project};
+/// \param has_history  the site counts by the wall time asked for
+UplinkRow start_record(const BookJob& job, const std::string& user, const RunningJob& running, bool has_history) {
+    UplinkRow record{.is_start = true,
+                     .job = job.id,
+                     .user = user,
+                     .account = job.request->account,
+                     .cores = running.cores,
+                     .time = running.start,
+                     .bill = running.bill};
+    record.bill.queue = job.request->queue_above;
+    record.bill.committed = has_history ? running.bill.committed : Duration{};
+    return record;
 }
 
 }  // namespace
@@ -56,7 +60,7 @@ bool JobCharges::start(const BookJob& job, const JobEvent& event) {
     const Bill bill = bill_of(settings_, *job.request, alloc);
     if (accounting_.start(run, is_idle ? idle : job.payer, alloc.cores, event.time, bill)) {
         const std::string user = is_idle ? std::string() : users_.name(userid);
-        uplink_.record(start_record(job, user, alloc.cores, event.time));
+        uplink_.record(start_record(job, user, *accounting_.find(job.id), goes_by_history(settings_)));
     }
     return true;
 }
@@ -86,7 +90,7 @@ void JobCharges::follow_broker(const BookJob& job, const JobEvent& event) {
         }
     } else if (std::holds_alternative<UpEvent>(event.what) && resumed_.erase(job.id) != 0) {
         const std::string user = running->payer == idle ? std::string() : users_.name(job.charged_userid());
-        uplink_.record(start_record(job, user, running->cores, running->start));
+        uplink_.record(start_record(job, user, *running, goes_by_history(settings_)));
     }
 }
 

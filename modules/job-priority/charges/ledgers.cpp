@@ -106,7 +106,7 @@ CountedJob Ledgers::counted(const RunningJob& job) {
 }
 
 CountedJob Ledgers::counted_lent(const RunningJob& from, const RunningJob& inner) {
-    return {{from.payer, -inner.bill.rate, inner.start, {}}, {-inner.cores, 0, {}}};
+    return {{from.payer, -from.rate_of(inner.cores), inner.start, {}}, {-inner.cores, 0, {}}};
 }
 
 void Ledgers::open(const RunningJob& job) {

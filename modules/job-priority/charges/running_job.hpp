@@ -40,10 +40,26 @@ struct ReportedStart {
     std::optional<NodeId> payer;  ///< none: the present payer of the cores
     std::int64_t cores = 0;       ///< at most; others may use the rest already
     Instant at;
-    std::string queue{};
-    std::string project{};
-    std::uint64_t above = 0;  ///< as in RunningJob
+    Bill bill{};
+    bool costs_its_part = false;  ///< of the job whose cores it uses, whatever the bill's rate is
+    std::uint64_t above = 0;      ///< as in RunningJob
 };
+
+/// The reported job, at first. REQUIRES: 0 < cores <= start.cores.
+inline RunningJob job_of(const ReportedStart& start, const RunningJob& lender, std::int64_t cores, Instant at) {
+    RunningJob job{.payer = start.payer.value_or(lender.payer),
+                   .cores = cores,
+                   .start = at,
+                   .inside = start.inside,
+                   .bill = start.bill,
+                   .above = start.above};
+    if (start.costs_its_part) {
+        job.bill.rate = lender.rate_of(cores);
+    } else if (cores < start.cores) {
+        job.bill.rate = static_cast<std::int64_t>(static_cast<__int128>(job.bill.rate) * cores / start.cores);
+    }
+    return job;
+}
 
 /// A job that was ended with the job whose cores it used, or that outer job itself: its child may correct the end.
 struct ClosedJob {

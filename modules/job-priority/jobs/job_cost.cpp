@@ -28,7 +28,7 @@ std::vector<ResourceAmount> amounts_of(const JobRequest& request, const AllocEve
 
 Bill bill_of(const Settings& settings, const JobRequest& request, const AllocEvent& alloc) {
     Bill bill;
-    bill.rate = billed_rate(settings.billing, amounts_of(request, alloc), request.qos, request.queue);
+    bill.rate = billed_rate(settings.billing, amounts_of(request, alloc), request.qos, request.named_queue());
     if (const auto gpus = request.amounts.find("gpus"); gpus != request.amounts.end()) {
         bill.gpus = std::llround(gpus->second);
     }

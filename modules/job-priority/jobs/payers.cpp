@@ -25,7 +25,7 @@ std::optional<Payer> Payers::find(const ShareTree& tree, Credentials job, std::o
 
 std::optional<Payer> Payers::find_asked(const ShareTree& tree, const JobRequest& request, std::uint32_t userid) const {
     const Credentials job{
-        .user = users_.name(userid), .account = request.account, .queue = request.queue, .qos = request.qos};
+        .user = users_.name(userid), .account = request.account, .queue = request.named_queue(), .qos = request.qos};
     if (has_groups_) {
         (void)users_.groups(userid);  // before is_in_doubt(), which asks nothing
     }
@@ -40,14 +40,14 @@ std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job
 }
 
 const std::string& Payers::queue_inside(const BookJob& child, const UplinkRow& record) const {
-    if (book_.is_owners(child) && !record.queue.empty()) {
-        return record.queue;
+    if (book_.is_owners(child) && !record.bill.queue.empty()) {
+        return record.bill.queue;
     }
-    return child.request->serves.empty() ? child.request->queue : child.request->serves;
+    return child.request->serves.empty() ? child.request->named_queue() : child.request->serves;
 }
 
 const std::string& Payers::project_inside(const BookJob& child, const UplinkRow& record) const {
-    return book_.is_owners(child) ? record.project : child.request->project;
+    return book_.is_owners(child) ? record.bill.project : child.request->project;
 }
 
 std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,

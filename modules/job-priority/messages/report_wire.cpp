@@ -2,6 +2,8 @@
 // Owns: reading and writing a report. See report_wire.hpp.
 #include "modules/job-priority/messages/report_wire.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 #include <map>
@@ -11,6 +13,8 @@
 #include <vector>
 
 #include "libfairshare/base/json/text_writer.hpp"
+#include "libsched/config/usage_settings.hpp"
+#include "modules/job-priority/jobs/job_cost.hpp"
 
 namespace weir::priority {
 namespace {
@@ -19,6 +23,7 @@ namespace {
 constexpr std::size_t report_name_max = 1024;
 constexpr std::int64_t report_seq_max = std::int64_t{1} << 62;  // the records behind it have numbers, too
 constexpr std::int64_t report_date_max_us = 100'000'000'000'000'000;
+constexpr std::int64_t report_gpus_max = std::int64_t{1} << 28;
 
 Error malformed_report(const std::string& what) {
     return Error{std::errc::protocol_error, what};
@@ -27,9 +32,11 @@ Error malformed_report(const std::string& what) {
 Error malformed_record(std::size_t index) {
     return malformed_report(
         "record " + std::to_string(index) +
-        " must be [id, t, user, account, cores >= 0, inside?, queue?, project?] or [id, t]: t and \"since\" "
-        "whole microseconds that give a date, a name a text of at most " +
-        std::to_string(report_name_max) + " bytes or the number of one before it");
+        " must be [id, t, user, account, cores >= 0, inside?, queue?, project?, rate?, gpus?, prepaid?, committed?] or "
+        "[id, t]: t and \"since\" whole microseconds that give a date, a name a text of at most " +
+        std::to_string(report_name_max) + " bytes or the number of one before it, a rate from 0 to " +
+        std::to_string(billed_rate_max) + ", gpus from 0 to " + std::to_string(report_gpus_max) +
+        ", prepaid and committed microseconds from 0 to a year");
 }
 
 class ReportWriter {
@@ -59,16 +66,36 @@ class ReportWriter {
         name(record.user);
         name(record.account);
         next(record.cores);
-        const bool has_project = !record.project.empty();
-        const bool has_queue = has_project || !record.queue.empty();
-        if (has_queue || record.inside != 0) {
-            next(static_cast<std::int64_t>(record.inside));
+        // Up to the last field that is not as without it.
+        const Bill& bill = record.bill;
+        const std::array<bool, 7> says{record.inside != 0,
+                                       !bill.queue.empty(),
+                                       !bill.project.empty(),
+                                       bill.rate != core_rate(record.cores),
+                                       bill.gpus != 0,
+                                       bill.prepaid != Duration{},
+                                       bill.committed != Duration{}};
+        const auto fields = static_cast<std::size_t>(says.rend() - std::find(says.rbegin(), says.rend(), true));
+        for (std::size_t field = 0; field < fields; ++field) {
+            add(record, bill, field);
         }
-        if (has_queue) {
-            name(record.queue);
-        }
-        if (has_project) {
-            name(record.project);
+    }
+    void add(const UplinkRow& record, const Bill& bill, std::size_t field) {
+        switch (field) {
+            case 0:
+                return next(static_cast<std::int64_t>(record.inside));
+            case 1:
+                return name(bill.queue);
+            case 2:
+                return name(bill.project);
+            case 3:
+                return next(bill.rate);
+            case 4:
+                return next(bill.gpus);
+            case 5:
+                return next(bill.prepaid.count());
+            default:
+                return next(bill.committed.count());
         }
     }
     void number(std::int64_t value) {
@@ -128,6 +155,24 @@ class RecordFields {
     bool is_good_ = true;
 };
 
+/// The fields from `inside` on, as far as the record has them.
+void read_rest(RecordFields& fields, UplinkRow& row) {
+    Bill& bill = row.bill;
+    row.inside = fields.is_over() ? 0 : static_cast<FluxJobId>(fields.integer());
+    bill.queue = fields.is_over() ? std::string() : fields.name();
+    bill.project = fields.is_over() ? std::string() : fields.name();
+    bill.rate = fields.is_over() ? core_rate(row.cores) : fields.integer();
+    bill.gpus = fields.is_over() ? 0 : fields.integer();
+    bill.prepaid = Duration(fields.is_over() ? 0 : fields.integer());
+    bill.committed = Duration(fields.is_over() ? 0 : fields.integer());
+}
+
+bool is_report_bill(const Bill& bill) {
+    const auto is_time = [](Duration time) { return time >= Duration{} && time <= bill_time_max; };
+    return bill.rate >= 0 && bill.rate <= billed_rate_max && bill.gpus >= 0 && bill.gpus <= report_gpus_max &&
+           is_time(bill.prepaid) && is_time(bill.committed);
+}
+
 bool is_report_date(std::int64_t us) {
     return us >= -report_date_max_us && us <= report_date_max_us;
 }
@@ -143,11 +188,9 @@ std::optional<UplinkRow> read_record(FlatValue value, std::int64_t since, std::v
         row.user = fields.name();
         row.account = fields.name();
         row.cores = fields.integer();
-        row.inside = fields.is_over() ? 0 : static_cast<FluxJobId>(fields.integer());
-        row.queue = fields.is_over() ? std::string() : fields.name();
-        row.project = fields.is_over() ? std::string() : fields.name();
+        read_rest(fields, row);
     }
-    if (!value.is_array() || !fields.is_good() || !fields.is_over() || row.cores < 0 ||
+    if (!value.is_array() || !fields.is_good() || !fields.is_over() || row.cores < 0 || !is_report_bill(row.bill) ||
         after < -2 * report_date_max_us || after > 2 * report_date_max_us || !is_report_date(since + after)) {
         return std::nullopt;
     }

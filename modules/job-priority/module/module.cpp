@@ -198,14 +198,6 @@ void Module::warn_of_settings(const json_t* queues, const json_t* partitions) {
          unknown_taken(service_->settings(), service_->accounting().tree(), taken_names(partitions))) {
         warnings.push_back(std::move(sentence));
     }
-    const auto& billing = service_->settings().billing;
-    const bool has_kinds =
-        !billing.factors.qos.empty() || !billing.factors.queue.empty() || !billing.queue_weights.empty();
-    if (json_array_size(partitions) > 0 && has_kinds) {
-        warnings.push_back(
-            "usage-factor, and billing-weights of a queue, have no effect on jobs that run in a partition: they cost "
-            "their part of it");
-    }
     for (const std::string& warning : warnings) {
         flux::log(h_, LOG_WARNING, "[weir] " + warning);
     }

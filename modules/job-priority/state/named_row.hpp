@@ -17,7 +17,7 @@ namespace weir::priority {
 /// The columns that we read and write, named once for both directions.
 struct StateTable {
     std::string_view name;
-    std::array<std::string_view, 16> columns;  ///< the unused ones at the end are empty
+    std::array<std::string_view, 20> columns;  ///< the unused ones at the end are empty
     std::size_t keys = 0;         ///< the first so many columns are the primary key; 0: rows are only added
     std::string_view order = "";  ///< what rows are sorted by when they are read
 

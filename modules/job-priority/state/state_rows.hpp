@@ -114,8 +114,7 @@ struct UplinkRow {
     std::int64_t cores = 0;
     Instant time;
     std::uint64_t inside = 0;  ///< the job of the same record stream whose cores it uses; 0: the reporter's own
-    std::string queue{};       ///< the parent's queue, for a copy of its job; empty: the parent knows it
-    std::string project{};
+    Bill bill{};               ///< of a start; its queue is the parent's, for a copy of its job; else empty
     /// Without `user` the job has no payer of its own: the payer of the cores that it uses goes on paying. It contains
     /// other reported jobs.
 };

@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "8";
+constexpr const char* schema_version = "9";
 
 // "weir" in ASCII: a SQLite file of another program must not be changed.
 constexpr const char* application_id = "2003134834";
@@ -39,19 +39,22 @@ constexpr const char* schema =
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL DEFAULT 0,"
     "  rate INTEGER NOT NULL DEFAULT 0, told_until_us INTEGER NOT NULL DEFAULT 0,"
     "  queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '', above INTEGER NOT NULL DEFAULT 0,"
-    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
+    "  prepaid_us INTEGER NOT NULL DEFAULT 0, gpus INTEGER NOT NULL DEFAULT 0,"
+    "  committed_us INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS downlink (child INTEGER PRIMARY KEY, instance TEXT NOT NULL,"
     "  seq_acked INTEGER NOT NULL, applied_until_us INTEGER NOT NULL, ignored_until_us INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS closed (child INTEGER NOT NULL, job INTEGER NOT NULL, path TEXT NOT NULL,"
     "  cores INTEGER NOT NULL, start_us INTEGER NOT NULL, inside INTEGER NOT NULL, rate INTEGER NOT NULL,"
     "  told_until_us INTEGER NOT NULL, end_us INTEGER NOT NULL, instance TEXT NOT NULL, seq_acked INTEGER NOT NULL,"
     "  applied_until_us INTEGER NOT NULL, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
-    "  is_told INTEGER NOT NULL DEFAULT 0, above INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (child, job)) STRICT, WITHOUT "
-    "ROWID;"
+    "  is_told INTEGER NOT NULL DEFAULT 0, above INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0,"
+    "  gpus INTEGER NOT NULL DEFAULT 0, committed_us INTEGER NOT NULL DEFAULT 0,"
+    "  PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS uplink (seq INTEGER PRIMARY KEY, is_start INTEGER NOT NULL, job INTEGER NOT NULL,"
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
-    "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '',"
-    "  project TEXT NOT NULL DEFAULT '') STRICT;"
+    "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
+    "  rate INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0, gpus INTEGER NOT NULL DEFAULT 0,"
+    "  committed_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL,"
     "  submit_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS counted (part INTEGER NOT NULL, path TEXT NOT NULL, numbers TEXT NOT NULL,"
@@ -119,9 +122,23 @@ constexpr const char* from_version_7 =
     "ALTER TABLE reported ADD COLUMN above INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE closed ADD COLUMN above INTEGER NOT NULL DEFAULT 0;";
 
+/// Version 8 does not tell our parent what a job costs: these cost their cores.
+constexpr const char* from_version_8 =
+    "ALTER TABLE reported ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reported ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reported ADD COLUMN committed_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE closed ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE closed ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE closed ADD COLUMN committed_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN rate INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN committed_us INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE uplink SET rate = cores * 1000;";
+
 /// The migrations, one after the other; index 0 takes version 1 to 2.
 constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4,
-                                from_version_5, from_version_6, from_version_7};
+                                from_version_5, from_version_6, from_version_7, from_version_8};
 
 bool exists(const std::string& path) {
     std::error_code failed;

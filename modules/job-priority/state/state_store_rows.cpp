@@ -151,15 +151,29 @@ void write_counted_event(RowWriter row, const CountedRow& event) {
 void write_job(RowWriter& row, std::uint64_t id) {
     row.id("job", id);
 }
+Bill read_bill(const RowReader& row) {
+    return {.rate = row.integer("rate"),
+            .prepaid = row.duration("prepaid_us"),
+            .gpus = row.integer("gpus"),
+            .committed = row.duration("committed_us"),
+            .queue = row.text("queue"),
+            .project = row.text("project")};
+}
+bool is_possible(const Bill& bill) {
+    return bill.rate >= 0 && bill.prepaid >= Duration{} && bill.gpus >= 0 && bill.committed >= Duration{};
+}
+void write_bill(RowWriter& row, const Bill& bill) {
+    row.text("queue", bill.queue).text("project", bill.project).integer("rate", bill.rate);
+    row.duration("prepaid_us", bill.prepaid).integer("gpus", bill.gpus).duration("committed_us", bill.committed);
+}
 RunningRow read_place(const RowReader& row) {
     RunningRow job{row.text("path"), row.integer("cores"), row.time("start_us")};
-    job.bill.queue = row.text("queue");
-    job.bill.project = row.text("project");
+    job.bill = read_bill(row);
     return job;
 }
 void write_place(RowWriter& row, const RunningRow& job) {
     row.text("path", job.path).integer("cores", job.cores).time("start_us", job.start);
-    row.text("queue", job.bill.queue).text("project", job.bill.project);
+    write_bill(row, job.bill);
 }
 
 constexpr StateTable running_table{"running",
@@ -172,18 +186,11 @@ bool read_running(const RowReader& row, SavedState& saved) {
     RunningRow& job = saved.running[id];
     job = read_place(row);
     job.run = {id, row.time("submit_us"), row.time("alloc_us")};
-    job.bill.rate = row.integer("rate");
-    job.bill.prepaid = row.duration("prepaid_us");
-    job.bill.gpus = row.integer("gpus");
-    job.bill.committed = row.duration("committed_us");
     job.told_until = row.time("told_until_us");
-    return row.integer("cores") >= 0 && row.integer("rate") >= 0 && row.integer("prepaid_us") >= 0 &&
-           row.integer("gpus") >= 0 && row.integer("committed_us") >= 0;
+    return job.cores >= 0 && is_possible(job.bill);
 }
 void write_running(RowWriter& row, const RunningRow& job) {
     write_place(row, job);
-    row.integer("rate", job.bill.rate).duration("prepaid_us", job.bill.prepaid).integer("gpus", job.bill.gpus);
-    row.duration("committed_us", job.bill.committed);
     row.time("submit_us", job.run.submit).time("alloc_us", job.run.alloc).time("told_until_us", job.told_until);
 }
 
@@ -208,7 +215,6 @@ void write_reported_key(RowWriter& row, const ReportedKey& key) {
 RunningRow read_reported_job(const RowReader& row) {
     RunningRow job = read_place(row);
     job.inside = row.id("inside");
-    job.bill.rate = row.integer("rate");
     job.told_until = row.time("told_until_us");
     job.above = row.id("above");
     if (job.above == 0) {
@@ -218,24 +224,24 @@ RunningRow read_reported_job(const RowReader& row) {
 }
 void write_reported(RowWriter& row, const RunningRow& job) {
     write_place(row, job);
-    row.id("inside", job.inside).integer("rate", job.bill.rate).time("told_until_us", job.told_until);
-    row.id("above", job.above);
+    row.id("inside", job.inside).time("told_until_us", job.told_until).id("above", job.above);
 }
 
-constexpr StateTable reported_table{
-    "reported",
-    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us", "above"},
-    2};
+constexpr StateTable reported_table{"reported",
+                                    {"child", "job", "path", "cores", "start_us", "queue", "project", "rate",
+                                     "prepaid_us", "gpus", "committed_us", "inside", "told_until_us", "above"},
+                                    2};
 
 bool read_reported(const RowReader& row, SavedState& saved) {
-    saved.reported[{row.id("child"), row.id("job")}] = read_reported_job(row);
-    return row.integer("cores") >= 0 && row.integer("rate") >= 0;
+    RunningRow& job = saved.reported[{row.id("child"), row.id("job")}];
+    job = read_reported_job(row);
+    return job.cores >= 0 && is_possible(job.bill);
 }
 
 constexpr StateTable closed_table{
     "closed",
-    {"child", "job", "path", "cores", "start_us", "queue", "project", "inside", "rate", "told_until_us", "above",
-     "end_us", "instance", "seq_acked", "applied_until_us", "is_told"},
+    {"child", "job", "path", "cores", "start_us", "queue", "project", "rate", "prepaid_us", "gpus", "committed_us",
+     "inside", "told_until_us", "above", "end_us", "instance", "seq_acked", "applied_until_us", "is_told"},
     2};
 
 bool read_closed(const RowReader& row, SavedState& saved) {
@@ -244,7 +250,7 @@ bool read_closed(const RowReader& row, SavedState& saved) {
     closed.end = row.time("end_us");
     closed.downlink = {row.text("instance"), row.id("seq_acked"), row.time("applied_until_us"), {}};
     closed.is_told = row.flag("is_told");
-    return row.integer("cores") > 0 && row.integer("rate") >= 0;
+    return closed.job.cores > 0 && is_possible(closed.job.bill);
 }
 void write_closed(RowWriter& row, const ClosedRow& closed) {
     write_reported(row, closed.job);
@@ -271,8 +277,10 @@ void write_downlink(RowWriter& row, const DownlinkRow& downlink) {
 
 // ---- what the parent is told ----
 
-constexpr StateTable uplink_table{
-    "uplink", {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside", "queue", "project"}, 1};
+constexpr StateTable uplink_table{"uplink",
+                                  {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside", "queue",
+                                   "project", "rate", "prepaid_us", "gpus", "committed_us"},
+                                  1};
 
 bool read_uplink(const RowReader& row, SavedState& saved) {
     saved.uplink[row.id("seq")] = {.is_start = row.flag("is_start"),
@@ -282,8 +290,7 @@ bool read_uplink(const RowReader& row, SavedState& saved) {
                                    .cores = row.integer("cores"),
                                    .time = row.time("time_us"),
                                    .inside = row.id("inside"),
-                                   .queue = row.text("queue"),
-                                   .project = row.text("project")};
+                                   .bill = read_bill(row)};
     return row.integer("seq") > 0;
 }
 void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>& entry) {
@@ -291,7 +298,7 @@ void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>
     row.id("seq", entry.first).flag("is_start", record.is_start).id("job", record.job);
     row.text("user", record.user).text("account", record.account).integer("cores", record.cores);
     row.time("time_us", record.time).id("inside", record.inside);
-    row.text("queue", record.queue).text("project", record.project);
+    write_bill(row, record.bill);
 }
 
 // ---- the site's factor ----

@@ -377,7 +377,7 @@ TEST_CASE("children: a job that was lent to a partition is paid by its own queue
     s->apply(eligible(child, 90));
     s->apply(started(child, 100, 10));
     s->attach_child(child, "one", 1, at(100));
-    tell(*s, 1, {{true, 1, "alice", "", 4, at(110), 0, "batch"}, {true, 2, "alice", "", 2, at(110)}});
+    tell(*s, 1, {{true, 1, "alice", "", 4, at(110), 0, {.queue = "batch"}}, {true, 2, "alice", "", 2, at(110)}});
     CHECK(charged(*s, "queue:batch/@alice", 120) == 40'000'000);
     CHECK(charged(*s, "queue:debug/@alice", 120) == 20'000'000);
 }

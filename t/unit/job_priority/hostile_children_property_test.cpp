@@ -112,6 +112,12 @@ class Liar {
         record.cores = *rc::gen::element<std::int64_t>(0, 1, 2, 16, std::numeric_limits<std::int64_t>::max());
         record.time = *rc::gen::element(at(0), at(0), at(t), at(t), at(t - 100), at(t + 3600), at(1e10), Instant::min(),
                                         Instant::max());
+        record.bill = {.rate = *rc::gen::element<std::int64_t>(0, 1000, 16000, std::int64_t{1} << 40),
+                       .prepaid = *rc::gen::element(Duration{}, Duration{}, Duration{3600'000'000}),
+                       .gpus = *rc::gen::element<std::int64_t>(0, 0, 8),
+                       .committed = *rc::gen::element(Duration{}, Duration{3600'000'000}),
+                       .queue = *rc::gen::element<std::string>("", "batch"),
+                       .project = *rc::gen::element<std::string>("", "qcd")};
         return record;
     }
     std::uint32_t userid_;

@@ -8,6 +8,7 @@
 using namespace weir;
 using namespace weir::priority;
 using namespace weir::priority::testing;
+using namespace std::chrono_literals;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -27,8 +28,10 @@ TEST_CASE("report: every value of a start survives the way there, of an end its 
     const std::vector<UplinkRow> rows{
         {true, 5, "alice", "bio", 3, at(1.25)},
         {true, 0xfedcba9876543210, "bio", "alice \"q\"", 0, at(-2), 5},
-        {true, 6, "alice", "bio", 1, at(3), 0, "batch"},
-        {true, 7, "", "", 1, at(3.000001), 5, "", "water"},
+        {true, 6, "alice", "bio", 1, at(3), 0, {.rate = 1000, .queue = "batch"}},
+        {true, 7, "", "", 1, at(3.000001), 5, {.rate = 2500, .project = "water"}},
+        {true, 8, "alice", "bio", 1, at(3), 0, {.rate = 1000, .gpus = 4}},
+        {true, 9, "alice", "bio", 1, at(3), 0, {.rate = 1000, .prepaid = 2h, .committed = 3h}},
         {false, 5, "", "", 0, at(2)},
     };
     FlatJson reader;
@@ -52,8 +55,7 @@ TEST_CASE("report: every value of a start survives the way there, of an end its 
         CHECK(got.account == sent.account);
         CHECK(got.cores == sent.cores);
         CHECK(got.inside == sent.inside);
-        CHECK(got.queue == sent.queue);
-        CHECK(got.project == sent.project);
+        CHECK(got.bill == sent.bill);
     }
 }
 
@@ -64,7 +66,14 @@ TEST_CASE("report: a thousand ended jobs cost less than 100 bytes each") {
         for (std::uint64_t i = 0; i < UplinkQueue::batch_max / 2; ++i) {
             const std::uint64_t id = 0x9e3779b97f4a7c15ULL * (batch * 1000 + i + 1);
             const double t = 3600. * static_cast<double>(i) / 250;
-            rows.push_back({true, id, "user" + std::to_string(i % 50), "account" + std::to_string(i % 8), 4, at(t)});
+            rows.push_back({true,
+                            id,
+                            "user" + std::to_string(i % 50),
+                            "account" + std::to_string(i % 8),
+                            4,
+                            at(t),
+                            0,
+                            {.rate = core_rate(4)}});
             rows.push_back({false, id, "", "", 0, at(t + 1234.567891)});
         }
         bytes += write_report(123456789012, {batch * UplinkQueue::batch_max, rows}).size();
@@ -73,10 +82,30 @@ TEST_CASE("report: a thousand ended jobs cost less than 100 bytes each") {
 }
 
 TEST_CASE("report: what is no record is refused with its place") {
-    CHECK(read_text_of_report(report_of(R"([1,0,"alice","bio",1],[2,0,0,1,1],[1,9])")).value().records.size() == 3);
-    for (const char* bad : {"[]", "[1]", R"([1,0,"alice"])", R"([1,0,"alice","bio"])", R"([1,0,"alice","bio",-1])",
-                            R"([1,0,7,"bio",1])", R"([1,0,-1,"bio",1])", R"([1,0.5])", R"([1,0,"a","b",1,0,"q","p",1])",
-                            R"([1,900000000000000000])", R"({"1":0})", "7", "null", R"(["1",0])"}) {
+    const auto good = read_text_of_report(report_of(R"([1,0,"alice","bio",1],[2,0,0,1,9000000000000000],[1,9])"));
+    REQUIRE(good.value().records.size() == 3);
+    CHECK(good.value().records[0].bill.rate == core_rate(1));
+    CHECK(good.value().records[1].bill.rate == billed_rate_max);
+    for (const char* bad : {"[]",
+                            "[1]",
+                            R"([1,0,"alice"])",
+                            R"([1,0,"alice","bio"])",
+                            R"([1,0,"alice","bio",-1])",
+                            R"([1,0,7,"bio",1])",
+                            R"([1,0,-1,"bio",1])",
+                            R"([1,0.5])",
+                            R"([1,0,"a","b",1,0,"q","p","r"])",
+                            R"([1,0,"a","b",1,0,"q","p",-1])",
+                            R"([1,0,"a","b",1,0,"q","p",1099511627777])",
+                            R"([1,0,"a","b",1,0,"q","p",1,268435457])",
+                            R"([1,0,"a","b",1,0,"q","p",1,0,-1])",
+                            R"([1,0,"a","b",1,0,"q","p",1,0,0,31536000000001])",
+                            R"([1,0,"a","b",1,0,"q","p",1,0,0,0,0])",
+                            R"([1,900000000000000000])",
+                            R"({"1":0})",
+                            "7",
+                            "null",
+                            R"(["1",0])"}) {
         INFO(bad);
         const auto read = read_text_of_report(report_of(std::string("[1,0,\"a\",\"b\",1],") + bad));
         REQUIRE_FALSE(read);

@@ -192,7 +192,7 @@ TEST_CASE("counting: what a partition does not use costs nobody, however the sit
         submit_and_start(*s, 9, owner, 0, 10, {"half", 1h});
         CHECK(usage(*s, "bio", 0) == Approx(18000).epsilon(0.01));  // until it says what it is, a job of its owner's
         s->attach_child(9, "x", 1, at(0));
-        s->report(9, 1, {UplinkRow{true, 1, "alice", "", 4, at(100)}}, at(100));
+        s->report(9, 1, {UplinkRow{true, 1, "alice", "", 4, at(100), 0, {.rate = 2000}}}, at(100));
         CHECK(usage(*s, "", 200) == Approx(200).epsilon(0.01));
         CHECK(s->accounting().ledger().charged(idle, at(200)) == 1'600'000'000);
         s->apply(freed(9, 300));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,58 +9,12 @@
 #include <iterator>
 #include <limits>
 
-#include "modules/job-priority/state/older_names.hpp"
-#include "modules/job-priority/state/state_store.hpp"
-#include "t/unit/job_priority/support.hpp"
+#include "t/unit/job_priority/state_files.hpp"
 
 using namespace weir;
 using namespace weir::priority;
 using namespace weir::priority::testing;
 using Catch::Matchers::Contains;
-
-namespace {
-
-class Folder {
-  public:
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "weir-state-XXXXXX").string();
-        path_ = mkdtemp(name.data());
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    std::string file() const { return (path_ / "state.sqlite").string(); }
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
-StateStore opened(const std::string& path, std::vector<std::string>* warnings = nullptr) {
-    std::vector<std::string> ignored;
-    auto store = StateStore::open(path, warnings != nullptr ? *warnings : ignored);
-    if (!store) {
-        throw std::runtime_error(store.error().message);
-    }
-    return std::move(*store);
-}
-
-const JobRun ended_run{9, at(2), at(3)}, first_run{0x8000000000000001ULL, at(5), at(6)};
-
-StateBatch everything() {
-    StateBatch batch;
-    batch.meta = StateMeta{at(1), at(2), 77, "me", at(3), {5, 0xfedcba9876543210}, {6, 0xfedcba9876543210}};
-    batch.revisions = {{1, at(3), "a", "b", "\"x\" = 1\n"}};
-    batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
-    batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
-    batch.running[first_run.id] = RunningRow{"x/@u", 8, at(6), 0, {}, {}, first_run};
-    batch.charged[ended_run] = at(7);
-    batch.site[5] = SiteRow{0.5, at(2)};
-    batch.reported[{1, 2}] = RunningRow{"", 3, at(8), 6};
-    batch.downlinks[1] = DownlinkRow{"child", 11, at(9), at(10)};
-    batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11), 4};
-    return batch;
-}
-
-}  // namespace
 
 TEST_CASE("state: what was committed is read back to the last bit") {
     const Folder folder;
@@ -85,139 +38,6 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     CHECK(s.downlinks.at(1).ignored_until == at(10));
     CHECK(s.reported.at({1, 2}).inside == 6);
     CHECK((s.uplink.at(77).account == "x" && s.uplink.at(77).inside == 4));
-}
-
-namespace {
-
-// What later versions added, taken away again.
-constexpr const char* to_version_5 =
-    "DROP TABLE usage_hour; DROP TABLE usage_label; ALTER TABLE running DROP queue; ALTER TABLE running DROP project;"
-    "ALTER TABLE reported DROP queue; ALTER TABLE reported DROP project; ALTER TABLE reported DROP above;"
-    "ALTER TABLE closed DROP queue; ALTER TABLE closed DROP project; ALTER TABLE closed DROP is_told;"
-    "ALTER TABLE closed DROP above; ALTER TABLE uplink DROP queue; ALTER TABLE uplink DROP project;"
-    "PRAGMA user_version=5;";
-constexpr const char* to_version_4 =
-    "ALTER TABLE running DROP COLUMN told_until_us; ALTER TABLE reported DROP COLUMN told_until_us;"
-    "PRAGMA user_version=4;";
-constexpr const char* to_version_3 =
-    "ALTER TABLE running DROP COLUMN submit_us; ALTER TABLE running DROP COLUMN alloc_us;"
-    "ALTER TABLE site_value DROP COLUMN submit_us; ALTER TABLE charged RENAME TO charged_4;"
-    "CREATE TABLE charged (job INTEGER PRIMARY KEY, end_us INTEGER NOT NULL) STRICT;"
-    "INSERT INTO charged SELECT job, end_us FROM charged_4; DROP TABLE charged_4; PRAGMA user_version=3;";
-constexpr const char* to_version_2 =
-    "DROP TABLE counted; DROP TABLE counted_event; ALTER TABLE reported DROP COLUMN rate;"
-    "ALTER TABLE running DROP COLUMN rate; ALTER TABLE running DROP COLUMN prepaid_us;"
-    "ALTER TABLE running DROP COLUMN gpus; ALTER TABLE running DROP COLUMN committed_us;"
-    "PRAGMA user_version=2;";
-constexpr const char* to_version_1 =
-    "ALTER TABLE reported DROP COLUMN inside; ALTER TABLE uplink DROP COLUMN inside; PRAGMA user_version=1;";
-
-}  // namespace
-
-TEST_CASE("state: a file of version 1, which knew no jobs inside reported jobs, is taken over") {
-    const Folder folder;
-    { REQUIRE(opened(folder.file()).apply(everything())); }
-    {
-        SqliteDb db = SqliteDb::open(folder.file());
-        REQUIRE(db.execute(to_version_5));
-        REQUIRE(db.execute(to_version_4));
-        REQUIRE(db.execute(to_version_3));
-        REQUIRE(db.execute(to_version_2));
-        REQUIRE(db.execute(to_version_1));
-        REQUIRE(db.execute("DROP TABLE site_value;"));
-    }
-    for (int life = 0; life < 2; ++life) {
-        const StateStore store = opened(folder.file());
-        CHECK(store.saved().reported.at({1, 2}).cores == 3);
-        CHECK(store.saved().reported.at({1, 2}).inside == 0);
-        CHECK(store.saved().uplink.at(77).inside == 0);
-    }
-}
-
-TEST_CASE("state: a file of version 2, which knew no costs, is taken over: what runs costs its cores") {
-    const Folder folder;
-    const StateBatch all = everything();
-    { REQUIRE(opened(folder.file()).apply(all)); }
-    {
-        SqliteDb db = SqliteDb::open(folder.file());
-        REQUIRE(db.execute(to_version_5));
-        REQUIRE(db.execute(to_version_4));
-        REQUIRE(db.execute(to_version_3));
-        REQUIRE(db.execute(to_version_2));
-    }
-    for (int life = 0; life < 2; ++life) {
-        const StateStore store = opened(folder.file());
-        REQUIRE(!store.saved().running.empty());
-        for (const auto& [id, row] : store.saved().running) {
-            CHECK(row.bill == Bill{1000 * row.cores});
-        }
-        CHECK(store.saved().reported.at({1, 2}).bill.rate == 3000);
-        CHECK(store.saved().reported.at({1, 2}).inside == 6);
-        CHECK(store.saved().counted.rules.empty());
-    }
-}
-
-TEST_CASE("state: a file of version 3, which knew jobs by id alone, is taken over: any run of that id is meant") {
-    const Folder folder;
-    { REQUIRE(opened(folder.file()).apply(everything())); }
-    {
-        SqliteDb db = SqliteDb::open(folder.file());
-        REQUIRE(db.execute(to_version_5));
-        REQUIRE(db.execute(to_version_4));
-        REQUIRE(db.execute(to_version_3));
-    }
-    for (int life = 0; life < 2; ++life) {
-        const StateStore store = opened(folder.file());
-        const SavedState& s = store.saved();
-        CHECK(s.charged == std::map<JobRun, Instant>{{JobRun{9, {}, {}}, at(7)}});
-        CHECK(s.running.at(0x8000000000000001ULL).run.is({0x8000000000000001ULL, at(1), at(2)}));
-        CHECK(s.running.at(0x8000000000000001ULL).cores == 8);
-        CHECK(s.site == std::map<std::uint64_t, SiteRow>{{5, {0.5, {}}}});
-    }
-}
-
-TEST_CASE("state: up to when a job's cores were reported comes back, and a file of version 4 knew of no such time") {
-    const Folder folder;
-    StateBatch batch;
-    batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {}, at(8)};
-    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {}, at(9)};
-    { REQUIRE(opened(folder.file()).apply(batch)); }
-    {
-        const StateStore store = opened(folder.file());
-        CHECK(store.saved().running.at(7).told_until == at(8));
-        CHECK(store.saved().reported.at({7, 1}).told_until == at(9));
-    }
-    { REQUIRE(SqliteDb::open(folder.file()).execute(std::string(to_version_5) + to_version_4)); }
-    const StateStore store = opened(folder.file());
-    CHECK(store.saved().running.at(7).told_until == Instant{});
-    CHECK(store.saved().reported.at({7, 1}).told_until == Instant{});
-}
-
-TEST_CASE("state: a job's queue, project and name above come back, and a file of version 5 knew none") {
-    const Folder folder;
-    StateBatch batch = everything();
-    batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "batch", .project = "qcd"}};
-    batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}, {}, {}, 9};
-    batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}, true};
-    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, "t", "u"};
-    batch.usage = {{{5, "a", "b", "batch", "qcd"}, 9}};
-    { REQUIRE(opened(folder.file()).apply(batch)); }
-    {
-        const StateStore store = opened(folder.file());
-        CHECK(store.saved().running.at(7).bill == batch.running[7]->bill);
-        CHECK(store.saved().reported.at({7, 1}).bill.project == "p");
-        CHECK(store.saved().reported.at({7, 1}).above == 9);
-        CHECK(store.saved().closed.at({8, 1}).job.bill.queue == "r");
-        CHECK(store.saved().closed.at({8, 1}).is_told);
-        CHECK(store.saved().uplink.at(78).project == "u");
-    }
-    { REQUIRE(SqliteDb::open(folder.file()).execute(to_version_5)); }
-    const StateStore store = opened(folder.file());
-    CHECK(store.saved().running.at(7).bill.project.empty());
-    CHECK(store.saved().running.at(7).cores == 2);
-    CHECK(store.saved().closed.at({8, 1}).end == at(4));
-    CHECK(store.saved().reported.at({7, 1}).above == older_name_above(7, 1));
-    CHECK_FALSE(store.saved().closed.at({8, 1}).is_told);
 }
 
 TEST_CASE("state: usage as the site counts it comes back number for number") {

@@ -124,8 +124,7 @@ TEST_CASE("usage report: what a child reports is its users', under its project, 
                           .account = "physics/lattice",
                           .cores = 4,
                           .time = at(110),
-                          .queue = "",
-                          .project = "qcd"};
+                          .bill = {.project = "qcd"}};
     UplinkRow end = begin;
     end.is_start = false;
     end.time = at(120);
@@ -152,8 +151,8 @@ std::map<UsageSlot, std::int64_t> reported_in(std::uint32_t who, const std::stri
     s->apply(started(50, 100, 4));
     s->attach_child(50, "one", 1, at(100));
     const std::string user = who == owner ? "alice" : "bob";
-    s->report(50, 1, {{true, 1, user, "", 4, at(100), 0, queue, "p"}, {false, 1, user, "", 4, at(110), 0, queue, "p"}},
-              at(130));
+    const Bill bill{.queue = queue, .project = "p"};
+    s->report(50, 1, {{true, 1, user, "", 4, at(100), 0, bill}, {false, 1, user, "", 4, at(110), 0, bill}}, at(130));
     s->apply(freed(50, 110));
     auto got = sums(*s, store, {first_hour, first_hour + 1}, {false, false, true, true}, 300);
     std::erase_if(got, [](const auto& row) { return row.first.project.empty(); });
@@ -172,8 +171,8 @@ TEST_CASE("usage report: a job in a child is under the queue that its user submi
     CHECK(reported_in(bob, "batch", "") == under("night"));  // no guest names a queue of ours
 }
 
-// Mutant: modules/job-priority/jobs/payers.cpp: return book_.is_owners(child) ? record.project : => return true ?
-// record.project :
+// Mutant: modules/job-priority/jobs/payers.cpp: return book_.is_owners(child) ? record.bill.project : => return true ?
+// record.bill.project :
 TEST_CASE("usage report: no guest names a project, or as many as he likes") {
     auto s = ready_service();
     StateStore store = memory();
@@ -181,11 +180,11 @@ TEST_CASE("usage report: no guest names a project, or as many as he likes") {
     s->apply(started(50, 100, 4));
     s->attach_child(50, "one", 1, at(100));
     for (std::uint64_t job = 1; job <= 10; job++) {
-        const std::string project = "p" + std::to_string(job);
-        s->report(50, 2 * job - 1,
-                  {{true, job, "bob", "", 4, at(99 + job), 0, "", project},
-                   {false, job, "bob", "", 4, at(100 + job), 0, "", project}},
-                  at(130));
+        const Bill bill{.project = "p" + std::to_string(job)};
+        s->report(
+            50, 2 * job - 1,
+            {{true, job, "bob", "", 4, at(99 + job), 0, bill}, {false, job, "bob", "", 4, at(100 + job), 0, bill}},
+            at(130));
     }
     s->apply(freed(50, 110));
     CHECK(sums(*s, store, {first_hour, first_hour + 1}, {false, false, false, true}, 300) ==
@@ -208,7 +207,7 @@ TEST_CASE("usage report: a job from above is told and booked under its queue abo
         s->sends().uplink().queue().attached(0);
         const auto batch = s->sends().uplink().queue().next();
         REQUIRE(batch);
-        CHECK(batch->records.at(0).queue == (who == owner ? "batch" : ""));
+        CHECK(batch->records.at(0).bill.queue == (who == owner ? "batch" : ""));
     }
 }
 

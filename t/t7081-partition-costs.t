@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='what a job costs is what the site says, also in a partition: usage-factor of a QoS, billing-weights of a queue'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >site.toml <<EOF
+[weir]
+decay = "none"
+[weir.users]
+alice = 5001
+carol = 5003
+[weir.qos.high]
+usage-factor = 3
+[weir.qos.free]
+usage-factor = 0
+[weir.queues.debug]
+billing-weights = "cpu=2"
+[[partition]]
+name = "batch"
+cores = 4
+[[partition]]
+name = "debug"
+cores = 4
+EOF
+cat >shares.toml <<EOF
+"bio" = 1
+"bio/@alice" = 1
+"bio/@carol" = 1
+EOF
+# costs USER FACTOR: what the user's jobs, which have ended, count is FACTOR times the core-seconds that they were given.
+costs() {
+	wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"bio/@$1\") | .running_cores == 0 and .charged_core_us > 900000" &&
+	weir usage --json >j && field j "[(n[\"usage_core_s\"], n[\"charged_core_us\"]) for n in d[\"nodes\"] if n[\"path\"] == \"bio/@$1\"]" >got && cat got &&
+	test "$(field j "[abs(n[\"usage_core_s\"] * 1e6 - $2 * n[\"charged_core_us\"]) < 1 for n in d[\"nodes\"] if n[\"path\"] == \"bio/@$1\"]")" = "[True]"
+}
+
+test_expect_success 'a QoS whose jobs cost three times as much, and a queue whose cores cost twice as much' '
+	start_weir --cores 8 --config site.toml --tree shares.toml --statedir "$(pwd)/state" 2>err && ! grep "no effect" err &&
+	FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI &&
+	weir submit --user alice -q batch -n2 --qos high --simulate=1s --wait x && costs alice 3 &&
+	weir submit --user carol -q debug -n2 --simulate=1s --wait x && costs carol 2
+'
+test_expect_success 'who used half as much for three times the price stands behind' '
+	weir share show >out && cat out && test "$(field j "[round(n[\"usage_core_s\"]) for n in d[\"nodes\"] if n[\"path\"] == \"bio/@alice\"][0]")" = 6 &&
+	weir share show --json >j && test "$(field j "{n[\"path\"]: n[\"factor\"] for n in d[\"nodes\"]}[\"bio/@alice\"] < {n[\"path\"]: n[\"factor\"] for n in d[\"nodes\"]}[\"bio/@carol\"]")" = True
+'
+# counted USER FILE, given USER FILE: what his jobs count, and what they were given.
+counted() {
+	weir usage --json >j && field j "[n[\"usage_core_s\"] for n in d[\"nodes\"] if n[\"path\"] == \"bio/@$1\"][0]" >"$2"
+}
+given() {
+	weir usage --json >j && field j "[n[\"charged_core_us\"] for n in d[\"nodes\"] if n[\"path\"] == \"bio/@$1\"][0]" >"$2"
+}
+test_expect_success 'a job that costs nothing was given its cores and counts nothing' '
+	counted alice before && given alice cores && weir submit --user alice -q batch -n2 --qos free --simulate=1s --wait x &&
+	wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"bio/@alice\") | .running_cores == 0 and .charged_core_us > $(cat cores)" &&
+	counted alice after && test_cmp before after && stop_weir
+'
+test_expect_success 'what counts outlives a restart' '
+	start_weir --cores 8 --config site.toml --tree shares.toml --statedir "$(pwd)/state" &&
+	counted alice after && test_cmp before after && stop_weir
+'
+test_done
