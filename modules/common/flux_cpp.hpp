@@ -118,6 +118,11 @@ int guard(flux_t* h, const char* where, F&& body) {
     return -1;
 }
 
+/// Whether the broker is weir-broker, which runs the jobs of all users as the owner of the instance.
+inline bool is_embedded(flux_t* h) {
+    return flux_attr_get(h, "output-dir") != nullptr;
+}
+
 // ---- names ----
 /// The module's own name, also under `flux module load --name=`; every topic is built from it (RFC 5).
 inline std::string service_name(flux_t* h, const char* fallback) {

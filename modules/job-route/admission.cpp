@@ -27,9 +27,16 @@ void Admission::set_partitions(const json_t* array, const json_t* users) {
     }
 }
 
-std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t userid, bool is_account_final) const {
+std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t userid, bool is_owners) const {
     if (shared_.count(job.queue) > 0) {
         return std::nullopt;
+    }
+    if (!is_owners && !runs_as_owner_) {
+        return "the partitions of the queue " + job.queue +
+               " run jobs as the owner of this instance, so they take no other user's job";
+    }
+    if (!job.serves.empty()) {
+        return "partitions serve the queue " + job.queue + ": a job that serves queues itself needs another one";
     }
     std::vector<PartitionWord> words;
     for (const PartitionSpec& spec : partitions_) {
@@ -38,7 +45,7 @@ std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t
         };
         if (serves(spec.queues) || serves(spec.overflow)) {
             PartitionRules rules = spec.takes;
-            if (job.account.empty() && !is_account_final) {
+            if (job.account.empty() && !is_owners) {
                 rules.accounts.clear();
             }
             const auto misfit = misfit_of(rules, job, userid);
@@ -46,6 +53,21 @@ std::optional<std::string> Admission::refusal(const JobFacts& job, std::uint32_t
         }
     }
     return refusal_text(job.queue, words);
+}
+
+std::optional<std::string> Admission::refusal_here(const std::string& queue, bool is_owners) const {
+    if (is_owners || queue != instance_queue || partitions_.empty()) {
+        return std::nullopt;
+    }
+    std::set<std::string> others;
+    for (const PartitionSpec& spec : partitions_) {
+        others.insert(spec.queues.begin(), spec.queues.end());
+    }
+    std::string names;
+    for (const std::string& name : others) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return "the queue " + queue + " is for the partitions themselves: submit to " + names;
 }
 
 }  // namespace weir::route

@@ -329,8 +329,7 @@ void ChildRole::perform(ChildActions actions) {
 
 /// As this instance's job-exec or job shell would replace them, with the id that the job has at the parent.
 Marks ChildRole::id_names(JobId id) const {
-    const bool is_embedded = flux_attr_get(h_, "output-dir") != nullptr;  // its file names are plain ASCII
-    const char* usual = is_embedded ? "f58plain" : "f58";
+    const char* usual = flux::is_embedded(h_) ? "f58plain" : "f58";  // its file names are plain ASCII
     const std::pair<const char*, const char*> forms[] = {
         {"id", usual},         {"jobid", usual},    {"id.f58", usual},       {"id.f58plain", "f58plain"},
         {"id.dec", "dec"},     {"id.hex", "hex"},   {"id.dothex", "dothex"}, {"id.kvs", "kvs"},

@@ -45,7 +45,7 @@ struct JournalEvent {
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
-        update,         ///< duration, account, queue: of the jobspec; unset where unchanged
+        update,         ///< duration, account, queue: of the jobspec; unset where unchanged; has_project
         route,          ///< child: the job was routed to it
         alloc,          ///< child (0: not by job-route), R, cores
         start,          //
@@ -71,6 +71,7 @@ struct JournalEvent {
     std::optional<Duration> duration;
     std::optional<std::string> account;
     std::optional<std::string> queue;
+    bool has_project = false;  ///< an update names one
 };
 
 }  // namespace weir::route

@@ -129,6 +129,7 @@ void decode_update(JournalEvent& event, FlatValue context) {
     }
     event.account = context["attributes.system.bank"].string();
     event.queue = context["attributes.system.queue"].string();
+    event.has_project = bool(context["attributes.system.project"]);
 }
 
 /// false: it is missing, or of another type.

@@ -138,7 +138,7 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     : h_(h),
       is_child_(config.has_value()),
       settings_(configured_settings(h)),
-      table_(config.has_value(), settings_.patience_s, settings_.depth, getuid()),
+      table_(config.has_value(), settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h)),
       privacy_(flux::conf_table(h, "access")) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
@@ -262,7 +262,7 @@ void Module::start_over(const std::string& why) {
     flux::log(h_, LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
-    table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid());
+    table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h_));
     table_.set_stopped(queues_->stopped());
     link_ = ChildLink();
     parent_->reset();

@@ -23,9 +23,6 @@ struct LaunchPlace {
     bool has_instance_queue = false;
 };
 
-/// The queue of the child instances' own jobs, where the configuration has it; no other job uses it.
-inline constexpr const char* instance_queue = "instances";
-
 /// The module; empty: what a stock Flux loads by itself.
 std::string partition_scheduler(const PartitionSpec& spec, const LaunchPlace& place);
 

@@ -12,6 +12,10 @@
 
 namespace weir::route {
 
+/// The queue of the child instances' own jobs, where the configuration has it. Where there are partitions, no other
+/// user's job uses it: it would take cores from a partition that starts.
+inline constexpr const char* instance_queue = "instances";
+
 /// A child instance that its parent keeps: it is started, restarted when it dies, and replaced when its table changes.
 struct PartitionSpec {
     std::string name;

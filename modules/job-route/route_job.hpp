@@ -63,6 +63,7 @@ struct Given {
     LocalId local{};
     bool is_sent = false;         ///< the order to submit it has left
     bool is_held_back = false;    ///< by a limit of the child's own, as the child says
+    bool is_outdated = false;     ///< the jobspec was changed since
     bool is_alloc_asked = false;  ///< the plugin has been asked to mirror its allocation
     /// The same, in this or an earlier session: an allocation may be on its way to the journal.
     bool may_have_alloc = false;

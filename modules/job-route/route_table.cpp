@@ -25,10 +25,15 @@ RouteTable::Child* RouteTable::attached_child(const Entry& entry) {
     return given != nullptr ? attached_child(given->child) : nullptr;
 }
 
+/// Of an owner's child any user's job, where it runs jobs as him; otherwise its own user's alone.
+bool RouteTable::is_allowed(const Child& child, const Job& job) const {
+    return child.userid == job.userid || (child.is_trusted && runs_as_owner_);
+}
+
 bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
-    return child.is_attached && drained_.count(host) == 0 && (child.is_trusted || child.userid == job.userid) &&
-           child.refused.count(id) == 0 && child.stale.count(id) == 0 && book_.takes(job.kind, rank_of(host)) &&
+    return child.is_attached && drained_.count(host) == 0 && is_allowed(child, job) && child.refused.count(id) == 0 &&
+           child.stale.count(id) == 0 && book_.takes(job.kind, rank_of(host)) &&
            (is_lent(host, job.facts.queue) ||
             std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end());
 }
@@ -288,20 +293,31 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     refile(entry);
 }
 
-/// A copy is in the queue of the former name in its child: it is recalled, also from a child that serves both queues.
-/// What is recalled later, since this module did not run at the change, is up to HandDown.
+/// A copy has the jobspec of the time when it was made: one that has not started is recalled, and goes down anew.
 void RouteTable::on_update(Entry& entry, const JournalEvent& event) {
     Job& job = entry.second;
-    const std::string former = job.facts.queue;
-    job.facts.queue = event.queue.value_or(former);
+    JobFacts& facts = job.facts;
+    const auto is_new = [](const auto& value, const auto& former) { return value && *value != former; };
+    if (Given* given = job.given(); given != nullptr) {
+        // In the backlog a job's facts are those after all updates.
+        given->is_outdated = given->is_outdated || !is_synced_ || event.has_project ||
+                             is_new(event.queue, facts.queue) || is_new(event.duration, facts.duration) ||
+                             is_new(event.account, facts.account);
+    }
+    facts.queue = event.queue.value_or(facts.queue);
+    facts.duration = event.duration.value_or(facts.duration);
+    facts.account = event.account.value_or(facts.account);
+    set_kind(job);
+    recall_outdated(entry);
+}
+
+void RouteTable::recall_outdated(Entry& entry) {
+    const Job& job = entry.second;
     const Given* given = job.given();
     const bool is_pending = !has_alloc(job.progress) && !is_ending(job.progress);
-    if (is_synced_ && job.facts.queue != former && is_pending && given != nullptr && !given->is_alloc_asked) {
+    if (is_synced_ && is_pending && given != nullptr && given->is_outdated && !given->is_alloc_asked) {
         recall(entry);
     }
-    job.facts.duration = event.duration.value_or(job.facts.duration);
-    job.facts.account = event.account.value_or(job.facts.account);
-    set_kind(job);
 }
 
 /// Priority 0 without urgency 0: a limit of this instance holds the job back. If its allocation is on its way to the
@@ -452,6 +468,10 @@ void RouteTable::synced() {
     }
     for (const JobId child : gone) {
         child_ended(child);
+    }
+    for (Entry& entry : jobs_) {
+        recall_outdated(entry);
+        refile(entry);
     }
 }
 

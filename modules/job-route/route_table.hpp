@@ -97,9 +97,14 @@ class RouteTable {
     ///        offered a job that it returned. At least 1.
     /// \param depth jobs that a child gets beyond those for which it has room, of those that others take (HandDown).
     /// \param owner of the instance: his children alone may get any user's jobs.
+    /// \param runs_as_owner whether his children may, since they run each job as him (the embedded broker).
     explicit RouteTable(bool has_parent, std::int64_t patience = 30, std::int64_t depth = HandDown::depth_default,
-                        std::uint32_t owner = 0)
-        : has_parent_(has_parent), patience_(patience), owner_(owner), hand_down_(depth) {}
+                        std::uint32_t owner = 0, bool runs_as_owner = true)
+        : has_parent_(has_parent),
+          patience_(patience),
+          owner_(owner),
+          runs_as_owner_(runs_as_owner),
+          hand_down_(depth) {}
 
     // ---- facts from this instance's journal ----
     void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
@@ -191,7 +196,7 @@ class RouteTable {
     struct Child {
         std::string session;
         bool is_attached = false;
-        bool is_trusted = false;  ///< attached by the owner: may run any user's jobs
+        bool is_trusted = false;  ///< attached by the owner
         bool takes_signals = false;
         std::int64_t node_cores = 0;
         std::uint32_t userid = 0;
@@ -223,6 +228,7 @@ class RouteTable {
 
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
+    bool is_allowed(const Child& child, const Job& job) const;
     bool can_serve(JobId host, const Child& child, const Entry& entry) const;
     const KeptPartition* kept(JobId child) const;
     /// The partition of an instance, the present one or an earlier one.
@@ -254,6 +260,7 @@ class RouteTable {
     void list_first(Child& child);
     void prune_first(JobId id, Child& child);
     void on_update(Entry& entry, const JournalEvent& event);
+    void recall_outdated(Entry& entry);
     void on_priority(Entry& entry, std::int64_t priority);
     void lose(Entry& entry, const std::string& why);
     void child_ended(JobId id);
@@ -285,6 +292,7 @@ class RouteTable {
     bool has_parent_;
     std::int64_t patience_;
     std::uint32_t owner_;
+    bool runs_as_owner_;
     bool is_synced_ = false;
     Jobs jobs_;  ///< every active job of this instance
     CopyIds copies_;

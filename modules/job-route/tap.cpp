@@ -61,6 +61,7 @@ class Tap {
     int on_validate(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_new(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_queue_update(flux_plugin_t* p, flux_plugin_arg_t* args);
+    int on_duration_update(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_sched(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_run(flux_plugin_t* p, flux_plugin_arg_t* args);
     int on_cleanup(flux_plugin_t* p, flux_plugin_arg_t* args);
@@ -77,12 +78,6 @@ class Tap {
         return flux_jobtap_job_aux_get(p_, id, mark_key) == mark_value(mark);
     }
     void set_mark(flux_jobid_t id, Mark mark);
-    struct Standing {
-        int state = 0;
-        int urgency = 0;
-        json_int_t priority = -1;
-    };
-    Standing standing_of(flux_jobid_t id) const;
     void pass_sched_again(flux_jobid_t id, int urgency);
     void return_from_child(flux_jobid_t id);
     void apply(flux_jobid_t id, std::string_view op, json_t* order);
@@ -118,6 +113,7 @@ void Tap::start() {
         has_own_conf_ = true;
     }
     is_child_ = flux_attr_get(flux(), "parent-uri") != nullptr;
+    admission_.set_runs_as_owner(flux::is_embedded(flux()));
 }
 
 /// A job that is itself a child instance (weir.serves), or that brings its own R, is this instance's to run.
@@ -136,22 +132,6 @@ void Tap::set_mark(flux_jobid_t id, Mark mark) {
     check(flux_jobtap_job_aux_set(p_, id, mark_key, mark_value(mark), nullptr), "remembering a job's mark");
 }
 
-/// Of an active job; Failure ENOENT for any other.
-Tap::Standing Tap::standing_of(flux_jobid_t id) const {
-    flux_plugin_arg_t* args = flux_jobtap_job_lookup(p_, id);
-    if (args == nullptr) {
-        flux::fail_errno("job lookup");
-    }
-    Standing now;
-    const int rc = flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:i s:i s:I}", "state", &now.state, "urgency",
-                                          &now.urgency, "priority", &now.priority);
-    flux_plugin_arg_destroy(args);
-    if (rc < 0 || now.state == FLUX_JOB_STATE_INACTIVE) {
-        throw flux::Failure(ENOENT, "the job is inactive");
-    }
-    return now;
-}
-
 /// A job-manager accepts R from a plugin only when a job enters SCHED. An urgency event sends the job through PRIORITY
 /// and changes nothing else.
 void Tap::pass_sched_again(flux_jobid_t id, int urgency) {
@@ -168,8 +148,7 @@ void Tap::return_from_child(flux_jobid_t id) {
 
 // ---- the job-manager's calls ----
 
-/// A copy was admitted by the parent. A job without an account gets its user's default later (job.new), unless it is
-/// the owner's.
+/// A copy was admitted by the parent.
 int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
     json_int_t userid = 0;
     json_t* jobspec = nullptr;
@@ -181,10 +160,12 @@ int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
     const JobFacts facts = decode_facts(reader.read(text));
     const bool is_mine = userid == static_cast<json_int_t>(getuid());
     const bool is_from_above = is_child_ && is_mine && facts.upstream != 0;
-    if (facts.has_own_R || is_from_above || !facts.serves.empty() || queues_.count(facts.queue) == 0) {
+    if (facts.has_own_R || is_from_above || (is_mine && !facts.serves.empty())) {
         return 0;
     }
-    const auto sentence = admission_.refusal(facts, static_cast<std::uint32_t>(userid), is_mine);
+    const auto sentence = queues_.count(facts.queue) == 0
+                              ? admission_.refusal_here(facts.queue, is_mine)
+                              : admission_.refusal(facts, static_cast<std::uint32_t>(userid), is_mine);
     return sentence ? flux_jobtap_reject_job(p, args, "%s", sentence->c_str()) : 0;
 }
 
@@ -210,12 +191,24 @@ int Tap::on_queue_update(flux_plugin_t* p, flux_plugin_arg_t* args) {
     const NewJob job = unpack_new(args);
     NewJob changed = job;
     changed.queue = queue_update_of(args);
+    const bool is_mine = job.userid == static_cast<json_int_t>(getuid());
+    if (const auto sentence = admission_.refusal_here(changed.queue, is_mine)) {
+        return flux_jobtap_error(p, args, "%s", sentence->c_str());
+    }
     if (is_routed(job) == is_routed(changed)) {
         return 0;
     }
     const char* former = job.queue != nullptr ? job.queue : "none";
     return flux_jobtap_error(p, args, "partitions serve the queue %s, and not the queue %s: submit the job anew",
                              is_routed(job) ? former : changed.queue, is_routed(job) ? changed.queue : former);
+}
+
+/// The child that runs a job ends it at the time limit that it began with.
+int Tap::on_duration_update(flux_plugin_t* p, flux_plugin_arg_t* args) {
+    if (unpack_new(args).state != FLUX_JOB_STATE_RUN || !was_posted("weir.route")) {
+        return 0;
+    }
+    return flux_jobtap_error(p, args, "the job runs in a partition, where its time limit does not change any more");
 }
 
 /// A kill can cut an eventlog between alloc and prolog-start; nothing would then keep the job from starting here. Where
@@ -336,12 +329,15 @@ void Tap::give(flux_jobid_t id, int state, json_t* order) {
     if (json_unpack(order, "{s:I s:s}", "child", &child, "queue", &queue) < 0) {
         throw flux::Failure(EPROTO, "give wants {child:I, queue:s}");
     }
+    if (!admission_.runs_as_owner() && userid_of(p_, id) != userid_of(p_, static_cast<flux_jobid_t>(child))) {
+        throw flux::Failure(EPERM, "the child would run another user's job as its own user");
+    }
     check(flux_jobtap_event_post_pack(p_, id, "weir.route", "{s:I s:s}", "child", child, "queue", queue),
           "posting weir.route");
 }
 
 void Tap::alloc(flux_jobid_t id, json_t* order) {
-    const Standing now = standing_of(id);
+    const Standing now = standing_of(p_, id);
     json_t* R = nullptr;
     json_t* annotations = nullptr;
     if (json_unpack(order, "{s:o s:o}", "R", &R, "annotations", &annotations) < 0) {
@@ -388,7 +384,7 @@ void Tap::go(flux_jobid_t id) {
 }
 
 void Tap::apply(flux_jobid_t id, std::string_view op, json_t* order) {
-    const int state = standing_of(id).state;
+    const int state = standing_of(p_, id).state;
     if (op == "give") {
         give(id, state, order);
     } else if (op == "alloc") {
@@ -463,6 +459,7 @@ int init(flux_plugin_t* p) {
         {"job.validate", flux::on_plugin<&Tap::on_validate>, tap},
         {"job.new", flux::on_plugin<&Tap::on_new>, tap},
         {"job.update.attributes.system.queue", flux::on_plugin<&Tap::on_queue_update>, tap},
+        {"job.update.attributes.system.duration", flux::on_plugin<&Tap::on_duration_update>, tap},
         {"job.state.sched", flux::on_plugin<&Tap::on_sched>, tap},
         {"job.state.run", flux::on_plugin<&Tap::on_run>, tap},
         {"job.state.cleanup", flux::on_plugin<&Tap::on_cleanup>, tap},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: what the plugin reads of a callback's arguments. Must not know what it does then. Source:
+// Owns: what the plugin reads of a callback's arguments and of other jobs. Must not know what it does then. Source:
 // flux-jobtap-plugins(7).
 #pragma once
 #include <flux/core.h>
+#include <flux/jobtap.h>
 #include <jansson.h>
 
 #include <cerrno>
@@ -56,6 +57,51 @@ inline const char* queue_update_of(flux_plugin_arg_t* args) {
         throw flux::Failure(EINVAL, "the name of a queue must be a string");
     }
     return queue;
+}
+
+/// What the job-manager knows of another job than the callback's.
+class JobLookup {
+  public:
+    JobLookup(flux_plugin_t* p, flux_jobid_t id) : args_(flux_jobtap_job_lookup(p, id)) {
+        if (args_ == nullptr) {
+            flux::fail_errno("job lookup");
+        }
+    }
+    ~JobLookup() { flux_plugin_arg_destroy(args_); }
+    JobLookup(const JobLookup&) = delete;
+    JobLookup& operator=(const JobLookup&) = delete;
+
+    template <typename... Values>
+    bool unpack(const char* format, Values... values) {
+        return flux_plugin_arg_unpack(args_, FLUX_PLUGIN_ARG_IN, format, values...) == 0;
+    }
+
+  private:
+    flux_plugin_arg_t* args_;
+};
+
+struct Standing {
+    int state = 0;
+    int urgency = 0;
+    json_int_t priority = -1;
+};
+/// Of an active job; Failure ENOENT for any other.
+inline Standing standing_of(flux_plugin_t* p, flux_jobid_t id) {
+    Standing now;
+    const bool is_known = JobLookup(p, id).unpack("{s:i s:i s:I}", "state", &now.state, "urgency", &now.urgency,
+                                                  "priority", &now.priority);
+    if (!is_known || now.state == FLUX_JOB_STATE_INACTIVE) {
+        throw flux::Failure(ENOENT, "the job is inactive");
+    }
+    return now;
+}
+
+inline json_int_t userid_of(flux_plugin_t* p, flux_jobid_t id) {
+    json_int_t userid = -1;
+    if (!JobLookup(p, id).unpack("{s:I}", "userid", &userid)) {
+        throw flux::Failure(EPROTO, "a job without userid");
+    }
+    return userid;
 }
 
 inline std::set<std::string> names_of(json_t* array, const char* where) {

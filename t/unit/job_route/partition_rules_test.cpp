@@ -173,6 +173,7 @@ TEST_CASE("admission: a job that no partition of its queue takes is refused, and
         Json::parse(R"([{"name": "short", "queues": ["batch"], "cores": 2, "takes": {"duration-max": "1h"}},
         {"name": "bio", "queues": ["debug"], "overflow": ["batch"], "cores": 2, "takes": {"accounts": ["bio"]}}])");
     admission.set_partitions(array->get(), nullptr);
+    admission.set_runs_as_owner(true);
     JobFacts job = a_job_of(2h);
     CHECK(admission.refusal(job, 7, true) ==
           "no partition of the queue batch takes this job: short takes at most 1h (it asks for 2h); bio takes account "
@@ -191,4 +192,32 @@ TEST_CASE("admission: a job that no partition of its queue takes is refused, and
         "account bio (it has no account)");
     admission.set_shared({"batch"});
     CHECK_FALSE(admission.refusal(a_job_of(2h), 7, true));
+}
+
+TEST_CASE("admission: partitions that run jobs as the owner of a stock Flux take his jobs alone") {
+    Admission admission;
+    const auto array = Json::parse(R"([{"name": "bio", "queues": ["batch"], "cores": 2}])");
+    admission.set_partitions(array->get(), nullptr);
+    CHECK(admission.refusal(a_job_of(1h), 7, false) ==
+          "the partitions of the queue batch run jobs as the owner of this instance, so they take no other user's job");
+    CHECK_FALSE(admission.refusal(a_job_of(1h), 7, true));
+    admission.set_shared({"batch"});  // a child of his own may serve it
+    CHECK_FALSE(admission.refusal(a_job_of(1h), 7, false));
+}
+
+TEST_CASE("admission: no user's job takes the cores of partitions: by their queue, or as one that serves queues") {
+    Admission admission;
+    admission.set_runs_as_owner(true);
+    CHECK_FALSE(admission.refusal_here("instances", false));  // there are no partitions
+    const auto array = Json::parse(R"([{"name": "one", "queues": ["batch", "debug"], "cores": 2},
+        {"name": "two", "queues": ["batch"], "cores": 2}])");
+    admission.set_partitions(array->get(), nullptr);
+    CHECK(admission.refusal_here("instances", false) ==
+          "the queue instances is for the partitions themselves: submit to batch, debug");
+    CHECK_FALSE(admission.refusal_here("instances", true));
+    CHECK_FALSE(admission.refusal_here("own", false));
+    JobFacts job = a_job_of(1h);
+    job.serves = {"batch"};
+    CHECK(admission.refusal(job, 7, false) ==
+          "partitions serve the queue batch: a job that serves queues itself needs another one");
 }

@@ -161,7 +161,7 @@ RouteTable with_a_job_and_debug() {
 
 }  // namespace
 
-// Mutant: modules/job-route/route_table.cpp: job.facts.queue = event.queue.value_or(former); => (void)former;
+// Mutant: modules/job-route/route_table.cpp: facts.queue = event.queue.value_or(facts.queue); =>
 TEST_CASE("route queue: a waiting job whose queue changes goes to a child that serves the new one") {
     RouteTable table = with_a_job_and_debug();
     change_queue(table, "debug");
@@ -184,7 +184,7 @@ TEST_CASE("route queue: a job that waits here for a queue that nobody serves goe
     CHECK(next_of(table, job) == host);
 }
 
-// Mutant: modules/job-route/route_table.cpp: job.facts.queue != former && is_pending => false && is_pending
+// Mutant: modules/job-route/route_table.cpp: is_new(event.queue, facts.queue) || => false ||
 TEST_CASE("route queue: a child of both queues gets the job anew, in the new queue") {
     RouteTable table = with_two_queues();
     enter(table, job);
@@ -193,6 +193,36 @@ TEST_CASE("route queue: a child of both queues gets the job anew, in the new que
     is_recalled(table.take());
     REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
     CHECK(next_of(table, job) == host);
+}
+
+// Mutant: modules/job-route/route_table.cpp: given->is_outdated && !given->is_alloc_asked => false
+TEST_CASE("route queue: a copy whose job gets another account, project or time limit is made anew") {
+    JournalEvent account = an_event(Kind::update);
+    JournalEvent project = account;
+    JournalEvent limit = account;
+    account.account = "chem";
+    project.has_project = true;
+    limit.duration = Duration(60'000'000);
+    for (const JournalEvent& update : {account, project, limit}) {
+        RouteTable table = with_a_job();
+        table.event(job, update);
+        is_recalled(table.take());
+        REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned)));
+        CHECK(next_of(table, job) == host);
+    }
+}
+
+// Mutant: modules/job-route/route_table.cpp: (child.is_trusted && runs_as_owner_) => child.is_trusted
+TEST_CASE("route queue: a child that runs jobs as its own user gets his alone") {
+    RouteTable table(false, 30, HandDown::depth_default, 0, false);
+    run_host(table, host);
+    run_host(table, other_host, 7);
+    enter(table, job, 7);
+    table.synced();
+    REQUIRE(table.attach(an_attach(host), {0, true}));
+    CHECK(table.take().tap.empty());
+    REQUIRE(table.attach(an_attach(other_host), {7, false}));
+    CHECK(next_of(table, job) == other_host);
 }
 
 TEST_CASE("route queue: a change to the same queue changes nothing, and one that is too late leaves the job") {
@@ -233,7 +263,9 @@ TEST_CASE("route queue: a change while this module did not run, or while the plu
             CHECK(order.kind == Order::Kind::complete);
         }
         table.jobspec_ready(job, "{}");
-        CHECK(table.take().orders.empty());
+        for (const auto& [child, order] : table.take().orders) {
+            CHECK(order.kind == Order::Kind::complete);
+        }
     }
 }
 
