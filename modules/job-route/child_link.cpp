@@ -409,6 +409,11 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
         case Kind::exception:
             on_exception(id->second, job, event);
             break;
+        case Kind::memo_uri:
+            told.kind = ChildEvent::Kind::published;
+            told.note = event.note;
+            record(id->second, job, std::move(told));
+            break;
         case Kind::clean:
             job.has_ended = true;
             if (job.priority) {

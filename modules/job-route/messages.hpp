@@ -33,6 +33,7 @@ struct ChildEvent {
         cleaned,    ///< inactive in the child
         held_back,  ///< by a limit of the child's own: it waits for no cores there
         admitted,   ///< no longer held back
+        published,  ///< `note` is the URI that the job, an instance, published
     };
     std::uint64_t seq = 0;  ///< counts from 1 in each session
     JobId id;

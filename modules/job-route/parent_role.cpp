@@ -237,6 +237,13 @@ void ParentRole::perform(ParentActions actions) {
     for (const JobId id : actions.fetch) {
         fetch(id, stores_J_);
     }
+    for (const auto& [id, uri] : actions.uris) {
+        Json memo = Json::object();
+        memo.set("uri", uri);
+        Json payload = Json::object();
+        payload.set("id", id.value).set("volatile", false).set("memo", std::move(memo));
+        (void)flux::rpc(h_, "job-manager.memo", payload, FLUX_RPC_NORESPONSE);
+    }
     send_orders(std::move(actions.orders));
     start_batch();
 }

@@ -5,6 +5,11 @@
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
+namespace {
+
+constexpr std::size_t uri_max = 1024;  ///< bytes; a child may be a guest's
+
+}  // namespace
 
 // ---- attach ----
 
@@ -262,6 +267,12 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
         case Kind::admitted:
             job.given()->is_held_back = event.kind == Kind::held_back;
             refile(entry);
+            break;
+        case Kind::published:
+            if (is_in_run(job.progress) && job.uri != event.note && event.note.size() <= uri_max) {
+                job.uri = event.note;
+                actions_.uris.emplace_back(entry.first, event.note);
+            }
             break;
     }
 }

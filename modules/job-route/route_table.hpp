@@ -42,7 +42,8 @@ struct ParentActions {
     std::vector<TapOp> tap;
     std::vector<JobId> fetch;   ///< look up the jobspec, then call jobspec_ready() or fetch_failed()
     std::vector<JobId> silent;  ///< children that are lost although their link is up: end their sessions
-    std::vector<std::pair<JobId, Order>> orders;  ///< (child, order)
+    std::vector<std::pair<JobId, Order>> orders;      ///< (child, order)
+    std::vector<std::pair<JobId, std::string>> uris;  ///< (job, URI) for a memo of the job
 };
 
 struct Caller {

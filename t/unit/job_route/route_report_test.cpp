@@ -105,3 +105,24 @@ TEST_CASE("report: a guest's child that starts a job too early gets it again aft
     CHECK(holder_after({0, true}) == host);
     CHECK(holder_after({7, false}) == JobId{});
 }
+
+// Mutant: modules/job-route/route_report.cpp: job.uri != event.note && => true &&
+TEST_CASE("route report: the URI of an instance in a child is published once, while its job runs") {
+    RouteTable table = with_a_job();
+    Report report = a_report(ChildEvent::Kind::published);
+    report.events[0].note = "local:///run/x/local-0";
+    REQUIRE(table.report(report));
+    CHECK(table.take().uris.empty());  // it has no resources
+    record_alloc(table);
+    (void)table.take();
+    for (std::uint64_t seq = 2; seq <= 3; ++seq) {
+        report.events[0].seq = seq;
+        REQUIRE(table.report(report));
+        const auto uris = table.take().uris;
+        CHECK(uris.size() == (seq == 2 ? 1 : 0));
+    }
+    report.events[0].seq = 4;
+    report.events[0].note = std::string(2000, 'x');
+    REQUIRE(table.report(report));
+    CHECK(table.take().uris.empty());
+}
