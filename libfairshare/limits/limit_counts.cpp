@@ -108,7 +108,7 @@ std::optional<LimitHit> LimitCounts::start(const UsageThen& usage, NodeId payer,
     const UsageLedger& ledger = usage.ledger;
     const Instant now = usage.now;
     return first_hit(usage.tree, payer, [&](NodeId node, const Limit& limit) -> std::optional<LimitHit> {
-        const bool is_soft = rule == LimitRule::soft && limit.soft.has_value();
+        const bool is_soft = rule == LimitRule::soft && limit.soft.has_value() && !job.is_admitted_above;
         const std::uint64_t most = is_soft ? *limit.soft : limit.hard;
         const Use use = of(node);
         const auto counted = [&](std::uint64_t used, std::uint64_t more) {
@@ -141,6 +141,7 @@ std::optional<LimitHit> LimitCounts::start(const UsageThen& usage, NodeId payer,
                                           not_negative(ledger.charged(root_node, now)), most);
                 break;
         }
+        is_over = is_over && !job.is_admitted_above;
         return is_over ? std::optional(LimitHit{node, limit.kind, most, is_soft, 0}) : std::nullopt;
     });
 }

@@ -17,6 +17,9 @@ struct LimitedJob {
     std::uint64_t nodes = 1;
     std::uint64_t cores = 1;
     Duration wall_time = Duration::max();  ///< its time limit; max: none, beyond every limit
+    /// It was admitted where all usage and all waiting jobs are known: only hard limits of running jobs, nodes and
+    /// cores are judged at its start here.
+    bool is_admitted_above = false;
     friend bool operator==(const LimitedJob&, const LimitedJob&) = default;
 };
 

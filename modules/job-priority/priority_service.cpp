@@ -16,7 +16,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       sends_(log_, is_child),
       charges_(settings_, book_, users_, accounting_, sends_.uplink()),
       children_(log_, book_, payers_, accounting_, sends_.uplink()),
-      gate_(book_, children_),
+      gate_(settings_, book_, children_, is_child),
       ranking_(settings_, users_, is_child),
       ranked_(settings_, {book_, accounting_, users_, ranking_, gate_}, log_) {
     users_.configure(settings_.users);

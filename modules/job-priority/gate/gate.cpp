@@ -27,7 +27,8 @@ LimitedJob Gate::asked(const BookJob& job) const {
     const JobRequest& request = *job.request;
     const std::int64_t spread = machine_ ? std::min<std::int64_t>(request.spread, machine_->nodes) : request.spread;
     const std::int64_t whole = machine_ ? request.whole_nodes * machine_->node_cores : 0;
-    return {counted(std::max(request.nodes, spread)), counted(std::max(request.cores, whole)), request.wall_time};
+    return {counted(std::max(request.nodes, spread)), counted(std::max(request.cores, whole)), request.wall_time,
+            is_admitted_above(job)};
 }
 
 void Gate::set_machine(const ShareTree& tree, const MachineSize& machine) {

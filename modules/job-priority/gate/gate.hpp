@@ -14,13 +14,15 @@
 #include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/charges/child_reports.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
+#include "modules/job-priority/settings.hpp"
 
 namespace weir::priority {
 
 class Gate {
   public:
-    /// Both outlive this.
-    Gate(const JobBook& book, const ChildReports& children) : book_(book), children_(children) {}
+    /// \param is_child  there is a parent instance   The others outlive this.
+    Gate(const Settings& settings, const JobBook& book, const ChildReports& children, bool is_child)
+        : settings_(settings), book_(book), children_(children), is_child_(is_child) {}
 
     /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
     /// may be starting and stay admitted. Without this call none is admitted.
@@ -74,11 +76,19 @@ class Gate {
 
   private:
     LimitedJob asked(const BookJob& job) const;
+    /// Whether the job is a copy of one that the parent has admitted. The parent judges usage by its own ledger, which
+    /// has that of all its children; here the same user may have a much larger part of all. It also knows who else
+    /// waits. The counts stay: the parent does not count the jobs that were submitted here.
+    bool is_admitted_above(const BookJob& job) const {
+        return is_child_ && settings_.takes_parent_factors && job.copy_of != 0;
+    }
     void keep_admitted();
     void check(const ShareTree& tree, const BookJob& job, bool is_new);
 
+    const Settings& settings_;
     const JobBook& book_;
     const ChildReports& children_;
+    bool is_child_;
     std::optional<MachineSize> machine_;
     Admission admission_;  ///< empty where the tree has no limits
     bool is_limited_ = false;

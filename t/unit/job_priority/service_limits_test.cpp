@@ -255,3 +255,65 @@ TEST_CASE("service: a pending job is counted again when the machine's size becom
     CHECK(held_back_by(*s, 1) == "bio/@bob uses at most 3 cores; the job asks for more");
     CHECK(s->gate().take_refusals().empty());
 }
+
+namespace {
+
+/// A partition: alice may use 60 % of all, and alone has used cores here.
+std::unique_ptr<PriorityService> partition_of(bool is_child, Settings with) {
+    auto made = service(is_child, std::move(with));
+    put_tree(*made,
+             "\"bio\" = {shares = 1, running_jobs_max = [1, 3]}\n\"bio/@alice\" = {shares = 1, usage_max = \"60%\"}\n"
+             "\"bio/@bob\" = 1\n");
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    arrive(*made, 1, 1, alice);
+    made->apply(started(1, 1, 1));
+    made->apply(freed(1, 2));
+    return made;
+}
+
+/// A copy of the parent's job `id`, of alice.
+void arrive_copy_of_hers(PriorityService& s, FluxJobId id, double t) {
+    JobEvent event = submitted(id, t, owner);
+    std::get<SubmitEvent>(event.what).copy_of = id;
+    std::get<SubmitEvent>(event.what).request.routed_for = alice;
+    s.apply(event);
+    s.apply(eligible(id, t));
+}
+
+}  // namespace
+
+// Mutant: modules/job-priority/gate/gate.cpp: is_admitted_above(job)} => false}
+TEST_CASE("service: a limit of usage does not hold a copy in a partition, whose parent knows all usage") {
+    auto s = partition_of(true, settings());
+    arrive_copy_of_hers(*s, 2, 3);
+    arrive_copy_of_hers(*s, 3, 3);
+    arrive(*s, 4, 3, alice);
+    s->pass(at(4));
+    arrive(*s, 5, 4, bob);
+    s->pass(at(4));
+    CHECK(held_back_by(*s, 2).empty());
+    CHECK(held_back_by(*s, 3).empty());  // beyond the soft limit
+    CHECK(held_back_by(*s, 4) == "bio/@alice has used its 60%; jobs start again when usage has decayed below that");
+    CHECK(held_back_by(*s, 5) == "bio runs at most 1 job, while others wait; 2 run");
+    put_tree(*s, "\"bio\" = 1\n\"bio/@alice\" = {shares = 1, usage_max = \"0%\", cores_max = 1}\n\"bio/@bob\" = 1\n",
+             5);
+    s->pass(at(5));
+    CHECK(held_back_by(*s, 2).empty());
+    CHECK(held_back_by(*s, 3) == "bio/@alice uses at most 1 core; 1 is in use");
+}
+
+TEST_CASE("service: limits hold what says that it is a copy where no parent decides") {
+    const bool is_child = GENERATE(true, false);
+    Settings with = settings();
+    with.takes_parent_factors = !is_child;
+    auto s = partition_of(is_child, with);
+    arrive_copy_of_hers(*s, 2, 3);
+    s->pass(at(4));
+    CHECK(held_back_by(*s, 2) == "bio/@alice has used its 60%; jobs start again when usage has decayed below that");
+    s->take_given_priorities({{2, 77}}, false);
+    with.takes_parent_factors = true;
+    s->configure(with, at(5));
+    s->pass(at(5));
+    CHECK(held_back_by(*s, 2).empty() == is_child);
+}

@@ -148,6 +148,23 @@ TEST_CASE("limits: parts are of all that was used; a limit of 0 admits nobody") 
     CHECK(w.admit(200) == Ids{4});
 }
 
+TEST_CASE("limits: who was admitted above is held back by hard counts alone, and counts for the others") {
+    World w(
+        "\"a\" = {shares = 1, running_jobs_max = [1, 2]}\n\"a/@u\" = {shares = 1, usage_max = \"60%\", wall_time_max = "
+        "\"1h\"}\n\"b\" = 1\n\"b/@v\" = 1\n");
+    w.ledger.start(w.at("a/@u"), 4, second(0));
+    w.wait(1, "a/@u", {1, 1, std::chrono::minutes(1)});
+    for (std::uint64_t id = 2; id <= 4; id++) {
+        w.wait(id, "a/@u", {1, 1, Duration::max(), true});
+    }
+    w.wait(5, "b/@v");
+    CHECK(w.admit(10) == Ids{2, 3, 5});
+    CHECK(w.why(4) == "a runs at most 2 jobs; 2 run");
+    w.gate.remove(*w.tree, 2);
+    CHECK(w.admit(11) == Ids{4});
+    CHECK(w.gate.is_held_back(1));
+}
+
 TEST_CASE("limits: a held job holds nobody back, who pays for nothing is held back by nothing") {
     World w("\"a\" = {shares = 1, running_jobs_max = 1}\n\"a/@u\" = 1\n");
     w.wait(1, "a/@u");
