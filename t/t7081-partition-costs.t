@@ -62,4 +62,19 @@ test_expect_success 'what counts outlives a restart' '
 	start_weir --cores 8 --config site.toml --tree shares.toml --statedir "$(pwd)/state" &&
 	counted alice after && test_cmp before after && stop_weir
 '
+cat >qos.toml <<EOF
+"chem" = 1
+"chem/@carol" = 1
+"chem/qos:high" = 1
+"chem/qos:high/@alice" = 1
+"chem/@alice" = 1
+EOF
+test_expect_success 'a node of the share tree for a QoS pays for the jobs of that QoS, a line beside it for the others' '
+	start_weir --cores 8 --config site.toml --tree qos.toml && FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI &&
+	weir submit --user alice -q batch -n2 --qos high --simulate=1s --wait x &&
+	wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"chem/qos:high/@alice\") | .running_cores == 0 and .charged_core_us > 1900000" &&
+	call job-priority.usage | jq -e ".nodes[] | select(.path == \"chem/@alice\") | .charged_core_us == 0" &&
+	weir submit --user alice -q batch -n2 --simulate=1s --wait x &&
+	wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"chem/@alice\") | .running_cores == 0 and .charged_core_us > 1900000" && stop_weir
+'
 test_done

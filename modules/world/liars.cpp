@@ -31,7 +31,12 @@ priority::UplinkRow lie(Random& random, Instant now) {
     row.time = now + (random.one_in(2) ? random.between(-2s, 2s) : random.between(-24h, 24h));
     row.inside = random.one_in(2) ? 0 : random.below(6);
     if (random.one_in(2)) {
-        row.bill = {.rate = random.between(0, 100'000), .prepaid = 1h, .gpus = 8, .committed = 1h, .queue = "debug"};
+        row.bill = {.rate = random.between(0, 100'000),
+                    .prepaid = 1h,
+                    .gpus = 8,
+                    .committed = 1h,
+                    .queue = "debug",
+                    .qos = "high"};
     }
     return row;
 }

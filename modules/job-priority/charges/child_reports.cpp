@@ -81,6 +81,7 @@ ReportedStart ChildReports::start_of(ReportedKey key, const BookJob* child, cons
     Bill bill = is_billed ? record.bill : Bill{};
     bill.queue = child != nullptr ? payers_.queue_inside(*child, record) : record.bill.queue;
     bill.project = child != nullptr ? payers_.project_inside(*child, record) : record.bill.project;
+    bill.qos.clear();
     return {record.inside, payer, record.cores, record.time, std::move(bill), !is_billed, name_above(key)};
 }
 
@@ -116,6 +117,7 @@ Bill ChildReports::bill_above(ReportedKey key, const UplinkRow& record) const {
     const BookJob* child = book_.find(key.first);
     const bool is_guests = child != nullptr && !book_.is_owners(*child);
     bill.queue = is_guests ? child->request->queue_above : record.bill.queue;
+    bill.qos = is_guests ? child->request->qos : record.bill.qos;
     return bill;
 }
 

@@ -20,6 +20,7 @@ UplinkRow start_record(const BookJob& job, const std::string& user, const Runnin
                      .time = running.start,
                      .bill = running.bill};
     record.bill.queue = job.request->queue_above;
+    record.bill.qos = user.empty() ? std::string() : job.request->qos;
     record.bill.committed = has_history ? running.bill.committed : Duration{};
     return record;
 }

@@ -46,6 +46,10 @@ const std::string& Payers::queue_inside(const BookJob& child, const UplinkRow& r
     return child.request->serves.empty() ? child.request->named_queue() : child.request->serves;
 }
 
+const std::string& Payers::qos_inside(const BookJob& child, const UplinkRow& record) const {
+    return book_.is_owners(child) && !record.bill.qos.empty() ? record.bill.qos : child.request->qos;
+}
+
 const std::string& Payers::project_inside(const BookJob& child, const UplinkRow& record) const {
     return book_.is_owners(child) ? record.bill.project : child.request->project;
 }
@@ -53,7 +57,7 @@ const std::string& Payers::project_inside(const BookJob& child, const UplinkRow&
 std::optional<Payer> Payers::would_pay_inside(const ShareTree& tree, const BookJob& child,
                                               const UplinkRow& record) const {
     Credentials inner{
-        .user = {}, .account = record.account, .queue = queue_inside(child, record), .qos = child.request->qos};
+        .user = {}, .account = record.account, .queue = queue_inside(child, record), .qos = qos_inside(child, record)};
     if (!book_.is_owners(child)) {  // a guest's report causes no look-up
         const std::uint32_t userid = child.charged_userid();
         inner.user = users_.name(userid);

@@ -48,6 +48,8 @@ class Payers {
                                                           std::span<const JobEvent> events) const;
 
   private:
+    /// The QoS of a job inside `child`, with the same rule as its queue.
+    const std::string& qos_inside(const BookJob& child, const UplinkRow& record) const;
     std::optional<Payer> find(const ShareTree& tree, Credentials job, std::optional<std::uint32_t> userid) const;
     std::optional<Payer> find_asked(const ShareTree& tree, const JobRequest& request, std::uint32_t userid) const;
 

@@ -32,8 +32,8 @@ Error malformed_report(const std::string& what) {
 Error malformed_record(std::size_t index) {
     return malformed_report(
         "record " + std::to_string(index) +
-        " must be [id, t, user, account, cores >= 0, inside?, queue?, project?, rate?, gpus?, prepaid?, committed?] or "
-        "[id, t]: t and \"since\" whole microseconds that give a date, a name a text of at most " +
+        " must be [id, t, user, account, cores >= 0, inside?, queue?, project?, rate?, gpus?, prepaid?, committed?, "
+        "qos?] or [id, t]: t and \"since\" whole microseconds that give a date, a name a text of at most " +
         std::to_string(report_name_max) + " bytes or the number of one before it, a rate from 0 to " +
         std::to_string(billed_rate_max) + ", gpus from 0 to " + std::to_string(report_gpus_max) +
         ", prepaid and committed microseconds from 0 to a year");
@@ -68,13 +68,14 @@ class ReportWriter {
         next(record.cores);
         // Up to the last field that is not as without it.
         const Bill& bill = record.bill;
-        const std::array<bool, 7> says{record.inside != 0,
+        const std::array<bool, 8> says{record.inside != 0,
                                        !bill.queue.empty(),
                                        !bill.project.empty(),
                                        bill.rate != core_rate(record.cores),
                                        bill.gpus != 0,
                                        bill.prepaid != Duration{},
-                                       bill.committed != Duration{}};
+                                       bill.committed != Duration{},
+                                       !bill.qos.empty()};
         const auto fields = static_cast<std::size_t>(says.rend() - std::find(says.rbegin(), says.rend(), true));
         for (std::size_t field = 0; field < fields; ++field) {
             add(record, bill, field);
@@ -94,8 +95,10 @@ class ReportWriter {
                 return next(bill.gpus);
             case 5:
                 return next(bill.prepaid.count());
-            default:
+            case 6:
                 return next(bill.committed.count());
+            default:
+                return name(bill.qos);
         }
     }
     void number(std::int64_t value) {
@@ -165,6 +168,7 @@ void read_rest(RecordFields& fields, UplinkRow& row) {
     bill.gpus = fields.is_over() ? 0 : fields.integer();
     bill.prepaid = Duration(fields.is_over() ? 0 : fields.integer());
     bill.committed = Duration(fields.is_over() ? 0 : fields.integer());
+    bill.qos = fields.is_over() ? std::string() : fields.name();
 }
 
 bool is_report_bill(const Bill& bill) {

@@ -3,11 +3,11 @@
 // children spends its time on charges, not on text. Must not know: requests, which children are believed.
 //
 //     {jobid, seq, since, records: [START or [id, t], ...]}
-//     START: [id, t, user, account, cores, inside?, queue?, project?, rate?, gpus?, prepaid?, committed?]
+//     START: [id, t, user, account, cores, inside?, queue?, project?, rate?, gpus?, prepaid?, committed?, qos?]
 //
 // A record of two values is an end. `since` and `t` are microseconds: since the Unix epoch, and since `since`. The
-// record's user, account, queue and project are each a text or, where the message has that text before, the number of
-// it: texts count from 0 in the order in which they stand. `rate` is in billing_unit parts of a core, without it the
+// record's user, account, queue, project and qos are each a text or, where the message has that text before, the number
+// of it: texts count from 0 in the order in which they stand. `rate` is in billing_unit parts of a core, without it the
 // job costs its cores; `prepaid` and `committed` are microseconds (see Bill).
 #pragma once
 #include <cstddef>

@@ -57,6 +57,7 @@ struct Bill {
     Duration committed{};  ///< wall time asked for; 0: none
     std::string queue{};   ///< its queue in reports; empty: none
     std::string project{};
+    std::string qos{};  ///< only in UplinkRow: by it the parent finds the payer; empty: none
     friend bool operator==(const Bill&, const Bill&) = default;
 };
 

@@ -54,7 +54,7 @@ constexpr const char* schema =
     "  user TEXT NOT NULL, account TEXT NOT NULL, cores INTEGER NOT NULL, time_us INTEGER NOT NULL,"
     "  inside INTEGER NOT NULL DEFAULT 0, queue TEXT NOT NULL DEFAULT '', project TEXT NOT NULL DEFAULT '',"
     "  rate INTEGER NOT NULL DEFAULT 0, prepaid_us INTEGER NOT NULL DEFAULT 0, gpus INTEGER NOT NULL DEFAULT 0,"
-    "  committed_us INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "  committed_us INTEGER NOT NULL DEFAULT 0, qos TEXT NOT NULL DEFAULT '') STRICT;"
     "CREATE TABLE IF NOT EXISTS site_value (job INTEGER PRIMARY KEY, value REAL NOT NULL,"
     "  submit_us INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE TABLE IF NOT EXISTS counted (part INTEGER NOT NULL, path TEXT NOT NULL, numbers TEXT NOT NULL,"
@@ -122,7 +122,7 @@ constexpr const char* from_version_7 =
     "ALTER TABLE reported ADD COLUMN above INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE closed ADD COLUMN above INTEGER NOT NULL DEFAULT 0;";
 
-/// Version 8 does not tell our parent what a job costs: these cost their cores.
+/// Version 8 does not tell our parent what a job costs, nor its QoS: these cost their cores.
 constexpr const char* from_version_8 =
     "ALTER TABLE reported ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reported ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
@@ -134,6 +134,7 @@ constexpr const char* from_version_8 =
     "ALTER TABLE uplink ADD COLUMN prepaid_us INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE uplink ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE uplink ADD COLUMN committed_us INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE uplink ADD COLUMN qos TEXT NOT NULL DEFAULT '';"
     "UPDATE uplink SET rate = cores * 1000;";
 
 /// The migrations, one after the other; index 0 takes version 1 to 2.

@@ -279,18 +279,20 @@ void write_downlink(RowWriter& row, const DownlinkRow& downlink) {
 
 constexpr StateTable uplink_table{"uplink",
                                   {"seq", "is_start", "job", "user", "account", "cores", "time_us", "inside", "queue",
-                                   "project", "rate", "prepaid_us", "gpus", "committed_us"},
+                                   "project", "rate", "prepaid_us", "gpus", "committed_us", "qos"},
                                   1};
 
 bool read_uplink(const RowReader& row, SavedState& saved) {
-    saved.uplink[row.id("seq")] = {.is_start = row.flag("is_start"),
-                                   .job = row.id("job"),
-                                   .user = row.text("user"),
-                                   .account = row.text("account"),
-                                   .cores = row.integer("cores"),
-                                   .time = row.time("time_us"),
-                                   .inside = row.id("inside"),
-                                   .bill = read_bill(row)};
+    UplinkRow& record = saved.uplink[row.id("seq")];
+    record = {.is_start = row.flag("is_start"),
+              .job = row.id("job"),
+              .user = row.text("user"),
+              .account = row.text("account"),
+              .cores = row.integer("cores"),
+              .time = row.time("time_us"),
+              .inside = row.id("inside"),
+              .bill = read_bill(row)};
+    record.bill.qos = row.text("qos");
     return row.integer("seq") > 0;
 }
 void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>& entry) {
@@ -299,6 +301,7 @@ void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>
     row.text("user", record.user).text("account", record.account).integer("cores", record.cores);
     row.time("time_us", record.time).id("inside", record.inside);
     write_bill(row, record.bill);
+    row.text("qos", record.bill.qos);
 }
 
 // ---- the site's factor ----

@@ -117,7 +117,8 @@ class Liar {
                        .gpus = *rc::gen::element<std::int64_t>(0, 0, 8),
                        .committed = *rc::gen::element(Duration{}, Duration{3600'000'000}),
                        .queue = *rc::gen::element<std::string>("", "batch"),
-                       .project = *rc::gen::element<std::string>("", "qcd")};
+                       .project = *rc::gen::element<std::string>("", "qcd"),
+                       .qos = *rc::gen::element<std::string>("", "high")};
         return record;
     }
     std::uint32_t userid_;

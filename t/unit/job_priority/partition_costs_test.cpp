@@ -222,11 +222,60 @@ TEST_CASE("partition costs: a partition tells its parent of a guest's child what
     s->apply(eligible(5, 0));
     s->apply(started(5, 0, 10));
     s->attach_child(5, "x", 1, at(0));
-    const Bill lie{.rate = 0, .prepaid = 1h, .gpus = 7, .queue = "gpu", .project = "theirs"};
+    const Bill lie{.rate = 0, .prepaid = 1h, .gpus = 7, .queue = "gpu", .project = "theirs", .qos = "free"};
     s->report(5, 1, {{true, 1, "bob", "", 5, at(10), 0, lie}}, at(10));
     const auto batch = s->sends().uplink().queue().next();
     REQUIRE(batch);
     REQUIRE(batch->records.size() == 2);
-    CHECK(batch->records[0].bill == Bill{.rate = 20'000, .queue = "batch"});
-    CHECK(batch->records[1].bill == Bill{.rate = 10'000, .queue = "batch"});
+    CHECK(batch->records[0].bill == Bill{.rate = 20'000, .queue = "batch", .qos = "high"});
+    CHECK(batch->records[1].bill == Bill{.rate = 10'000, .queue = "batch", .qos = "high"});
+}
+
+namespace {
+
+const char* qos_tree =
+    "\"physics\" = 1\n\"physics/@alice\" = 1\n\"bio\" = 1\n\"bio/qos:high\" = 1\n\"bio/qos:high/@bob\" = 1\n"
+    "\"bio/@bob\" = 1\n";
+
+}  // namespace
+
+// Mutant: modules/job-priority/jobs/payers.cpp: && !record.bill.qos.empty() => && false
+TEST_CASE("partition costs: a node of a QoS pays in a partition what it pays without one, also below a partition") {
+    const Settings with = settings();
+    Run alone(with, Place::alone);
+    Run partitioned(with, Place::partition);
+    auto middle = counting_at(with, true);
+    for (PriorityService* s : {alone.top.get(), partitioned.top.get(), partitioned.below.get(), middle.get()}) {
+        put_tree(*s, qos_tree);
+    }
+    alone.run_jobs(3000);
+    partitioned.run_jobs(3000);
+    for (const char* path : {"physics/@alice", "bio/qos:high/@bob", "bio/@bob"}) {
+        INFO(path);
+        CHECK(charged(*alone.top, path, 3000) > 0);
+        CHECK(charged(*partitioned.top, path, 3000) == charged(*alone.top, path, 3000));
+    }
+    middle->sends().uplink().queue().attached(0);
+    middle->apply(submitted(8, 0, owner));
+    middle->apply(eligible(8, 0));
+    middle->apply(started(8, 0, 10));
+    middle->attach_child(8, "x", 1, at(0));
+    middle->report(8, 1, {{true, 1, "bob", "", 4, at(10), 0, {.rate = 4000, .qos = "high"}}}, at(10));
+    CHECK(charged(*middle, "bio/qos:high/@bob", 20) == 40'000'000);
+    CHECK(middle->accounting().reported().at({8, 1}).bill == Bill{.rate = 4000});
+    const auto batch = middle->sends().uplink().queue().next();
+    REQUIRE(batch);
+    CHECK(batch->records.back().bill.qos == "high");
+}
+
+TEST_CASE("partition costs: a guest's child names no QoS: its jobs have that of his job") {
+    auto s = counting_at(settings(), false);
+    put_tree(*s, qos_tree);
+    s->apply(submitted(7, 0, bob));
+    s->apply(eligible(7, 0));
+    s->apply(started(7, 0, 10));
+    s->attach_child(7, "x", 1, at(0));
+    s->report(7, 1, {{true, 1, "bob", "", 4, at(10), 0, {.rate = 4000, .qos = "high"}}}, at(10));
+    CHECK(charged(*s, "bio/qos:high/@bob", 20) == 0);
+    CHECK(charged(*s, "bio/@bob", 20) == 200'000'000);
 }

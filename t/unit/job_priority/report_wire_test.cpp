@@ -32,6 +32,8 @@ TEST_CASE("report: every value of a start survives the way there, of an end its 
         {true, 7, "", "", 1, at(3.000001), 5, {.rate = 2500, .project = "water"}},
         {true, 8, "alice", "bio", 1, at(3), 0, {.rate = 1000, .gpus = 4}},
         {true, 9, "alice", "bio", 1, at(3), 0, {.rate = 1000, .prepaid = 2h, .committed = 3h}},
+        {true, 10, "alice", "bio", 1, at(3), 0, {.rate = 1000, .qos = "batch"}},
+        {true, 11, "alice", "bio", 1, at(3), 0, {.rate = 1000, .qos = "batch"}},
         {false, 5, "", "", 0, at(2)},
     };
     FlatJson reader;
@@ -100,7 +102,8 @@ TEST_CASE("report: what is no record is refused with its place") {
                             R"([1,0,"a","b",1,0,"q","p",1,268435457])",
                             R"([1,0,"a","b",1,0,"q","p",1,0,-1])",
                             R"([1,0,"a","b",1,0,"q","p",1,0,0,31536000000001])",
-                            R"([1,0,"a","b",1,0,"q","p",1,0,0,0,0])",
+                            R"([1,0,"a","b",1,0,"q","p",1,0,0,0,-1])",
+                            R"([1,0,"a","b",1,0,"q","p",1,0,0,0,"h",0])",
                             R"([1,900000000000000000])",
                             R"({"1":0})",
                             "7",

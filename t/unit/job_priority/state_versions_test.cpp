@@ -23,6 +23,7 @@ constexpr const char* to_version_8 =
     "ALTER TABLE closed DROP COLUMN gpus; ALTER TABLE closed DROP COLUMN committed_us;"
     "ALTER TABLE uplink DROP COLUMN rate; ALTER TABLE uplink DROP COLUMN prepaid_us;"
     "ALTER TABLE uplink DROP COLUMN gpus; ALTER TABLE uplink DROP COLUMN committed_us;"
+    "ALTER TABLE uplink DROP COLUMN qos;"
     "PRAGMA user_version=8;";
 constexpr const char* to_version_5 =
     "DROP TABLE usage_hour; DROP TABLE usage_label; ALTER TABLE running DROP queue; ALTER TABLE running DROP project;"
@@ -159,13 +160,15 @@ TEST_CASE("state: what a reported job costs comes back, and for the parent of ve
     StateBatch batch = everything();
     batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, bill};
     batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, bill}, at(4), {}, true};
-    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, bill};
+    Bill above = bill;
+    above.qos = "high";
+    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, above};
     { REQUIRE(opened(folder.file()).apply(batch)); }
     {
         const StateStore store = opened(folder.file());
         CHECK(store.saved().reported.at({7, 1}).bill == bill);
         CHECK(store.saved().closed.at({8, 1}).job.bill == bill);
-        CHECK(store.saved().uplink.at(78).bill == bill);
+        CHECK(store.saved().uplink.at(78).bill == above);
     }
     { REQUIRE(SqliteDb::open(folder.file()).execute(back_to(8))); }
     const StateStore store = opened(folder.file());
