@@ -18,7 +18,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       children_(log_, book_, payers_, accounting_, sends_.uplink()),
       gate_(settings_, book_, children_, is_child),
       ranking_(settings_, users_, is_child),
-      ranked_(settings_, {book_, accounting_, users_, ranking_, gate_}, log_) {
+      ranked_(settings_, {book_, accounting_, users_, ranking_, gate_, children_}, log_) {
     users_.configure(settings_.users);
 }
 
@@ -143,7 +143,7 @@ void PriorityService::configure(Settings settings, Instant now) {
     users_.configure(settings_.users);
     accounting_.configure(counting_of(settings_), now);
     book_.set_age_rule(settings_.ageing);
-    if (ranking_.configure(accounting_, book_, now)) {
+    if (ranked_.configure(now)) {
         gate_.uncap_all();
     }
     renew_all();
@@ -174,7 +174,10 @@ std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& 
                                             Instant now, const std::vector<FluxJobId>& hosts) {
     const std::uint64_t acked = children_.attach(child, instance, first_seq, now, hosts);
     if (const BookJob* job = book_.find(child); job != nullptr && children_.is_partition(*job)) {
-        gate_.count(tree(), child);  // until now it was counted as any other job
+        // Until now it was counted as any other job.
+        gate_.count(tree(), child);
+        ranking_.set_time(now);
+        ranking_.release(child);
     }
     return acked;
 }

@@ -20,9 +20,7 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
         }
         case BookChange::started:
             ranking.leave(id, true);
-            if (is_charged) {
-                ranking.hold(id, applied.job->got_cores, stages_.users.name(applied.job->charged_userid()));
-            }
+            hold(*applied.job);
             break;
         case BookChange::ended:
             ranking.release(id);
@@ -36,6 +34,25 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
     if (is_charged) {
         ranking.mark_like(*applied.job);
     }
+}
+
+/// A partition is no job of a user: the routed jobs in it hold its cores.
+void RankedJobs::hold(const BookJob& job) {
+    if (!stages_.children.is_partition(job)) {
+        stages_.ranking.hold(job.id, job.got_cores, stages_.users.name(job.charged_userid()));
+    }
+}
+
+bool RankedJobs::configure(Instant now) {
+    if (!stages_.ranking.configure(stages_.accounting.tree(), now)) {
+        return false;
+    }
+    for (const auto& [id, job] : stages_.book.jobs()) {
+        if (job.has_resources) {
+            hold(job);
+        }
+    }
+    return true;
 }
 
 void RankedJobs::put(const BookJob& job) {

@@ -20,6 +20,7 @@ class RankedJobs {
         UserNames& users;
         Ranking& ranking;
         const Gate& gate;
+        const ChildReports& children;
     };
     RankedJobs(const Settings& settings, Stages stages, StateLog& log)
         : settings_(settings), stages_(stages), first_(settings, stages.ranking, stages.gate), site_(log) {}
@@ -27,6 +28,8 @@ class RankedJobs {
     /// Inserts or updates a pending job in the ranking, and removes one that is no longer pending.
     /// \param is_charged  the usage of the job's payer changes from here on, so that jobs like it are marked
     void apply(const AppliedEvent& applied, bool is_charged);
+    /// See Ranking::configure(); the jobs that hold cores are given again. O(jobs).
+    bool configure(Instant now);
     /// Puts every pending job again, after a change of an input of all priorities. O(jobs).
     void put_all();
     /// A new backlog: every job is forgotten.
@@ -50,6 +53,7 @@ class RankedJobs {
     FirstValues& first_values() { return first_.values(); }
 
   private:
+    void hold(const BookJob& job);
     void put(const BookJob& job);
     void put_pending(FluxJobId id);
 

@@ -24,10 +24,10 @@ Ranking::Ranking(const Settings& settings, UserNames& users, bool is_child)
 
 // ---- inputs of all priorities ----
 
-bool Ranking::configure(const Accounting& accounting, const JobBook& book, Instant now) {
+bool Ranking::configure(const ShareTree& tree, Instant now) {
     shares_.configure();
-    configure_queue(accounting.tree());
-    return configure_order(accounting, book, now);
+    configure_queue(tree);
+    return configure_order(now);
 }
 
 void Ranking::set_tree(const ShareTree& tree) {
@@ -63,16 +63,12 @@ void Ranking::configure_queue(const ShareTree& tree) {
                      shares_.are_parents() ? std::vector<double>{} : association_priorities(settings_, tree));
 }
 
-bool Ranking::configure_order(const Accounting& accounting, const JobBook& book, Instant now) {
+bool Ranking::configure_order(Instant now) {
     time_ = now;
     if (order_.configure(settings_, now)) {
         return false;
     }
     order_ = PolicyOrder(settings_, machine_);
-    for (const auto& [id, job] : accounting.running()) {
-        const BookJob* known = book.find(id);  // unknown for jobs that run in a child
-        hold(id, job.cores, known == nullptr ? std::string() : users_.name(known->charged_userid()));
-    }
     return true;
 }
 

@@ -28,9 +28,9 @@ class Ranking {
     Ranking(const Settings& settings, UserNames& users, bool is_child);
 
     // Inputs of all priorities. After each of these every pending job must be put again.
-    /// The settings changed. `accounting` and `book`: who holds cores, for a new policy. True: the policy changed, and
-    /// has capped no job yet.
-    bool configure(const Accounting& accounting, const JobBook& book, Instant now);
+    /// The settings changed. True: the policy changed. It has capped no job yet, and every job that holds cores must be
+    /// given to hold() again.
+    bool configure(const ShareTree& tree, Instant now);
     /// The nodes of the tree changed.
     void set_tree(const ShareTree& tree);
     /// Sets the instance's size. False, without effect, if it is the same.
@@ -95,7 +95,7 @@ class Ranking {
     std::uint32_t factor_index(const BookJob& job) const;
     JobOwner owner_of(const ShareTree& tree, const BookJob& job) const;
     void configure_queue(const ShareTree& tree);
-    bool configure_order(const Accounting& accounting, const JobBook& book, Instant now);
+    bool configure_order(Instant now);
     void measure_demand(const UsageLedger& ledger, Measured& into) const;
     void give_values(Pass pass, const ShareTree& tree, Instant now);
 

@@ -68,6 +68,18 @@ std::string words(PriorityService& s, FluxJobId id, double t) {
     return all;
 }
 
+double raw_term(PriorityService& s, FluxJobId id, const std::string& name, double t) {
+    const Json view = explain_view(s, id, at(t)).value();
+    std::size_t index = 0;
+    json_t* term = nullptr;
+    json_array_foreach(json_object_get(view.get(), "terms"), index, term) {
+        if (name == json_string_value(json_object_get(term, "name"))) {
+            return json_number_value(json_object_get(term, "raw"));
+        }
+    }
+    return -1.;
+}
+
 std::vector<std::string> term_names(PriorityService& s, FluxJobId id, double t) {
     const Json view = explain_view(s, id, at(t)).value();
     std::vector<std::string> names;
@@ -212,17 +224,7 @@ TEST_CASE(
     settings.moab.allows_negative = true;
     const auto s = ready(settings);
     s->set_machine({64, 4, 8, 256});
-    const auto raw = [&](FluxJobId id, const std::string& name) {
-        const Json view = explain_view(*s, id, at(60)).value();
-        std::size_t index = 0;
-        json_t* term = nullptr;
-        json_array_foreach(json_object_get(view.get(), "terms"), index, term) {
-            if (name == json_string_value(json_object_get(term, "name"))) {
-                return json_number_value(json_object_get(term, "raw"));
-            }
-        }
-        return -1.;
-    };
+    const auto raw = [&](FluxJobId id, const std::string& name) { return raw_term(*s, id, name, 60); };
     JobRequest request;
     request.cores = 8;
     request.nodes = 2;
@@ -332,6 +334,47 @@ TEST_CASE("policies: what Moab's settings ask of the share tree is told") {
     const auto said = policy_order_warnings(settings, s->accounting().tree());
     REQUIRE(said.size() == 1);
     CHECK_THAT(said[0], Contains("[weir.moab.classes]") && Contains("queue:NAME"));
+}
+
+namespace {
+
+JobEvent started_in_partition(FluxJobId id, double t, std::int64_t cores) {
+    return {id, at(t), AllocEvent{cores, true}};
+}
+
+}  // namespace
+
+// Mutant: modules/job-priority/ranking/ranked_jobs.cpp: if (!stages_.children.is_partition(job)) { => if (true) {
+TEST_CASE("policies: what counts as running is what runs in partitions, and no partition") {
+    const bool is_named = GENERATE(true, false);
+    const auto s = ready(under(PolicyKind::load_threshold));
+    JobEvent host = submitted(7, 1, owner);
+    std::get<SubmitEvent>(host.what).request.is_instance = is_named;
+    s->apply(host);
+    s->apply(eligible(7, 1));
+    s->apply(started(7, 1, 4));
+    (void)s->attach_child(7, "partition", 1, at(2));
+    wait_in(*s, 1, 3, alice);
+    wait_in(*s, 2, 3, alice);
+    s->pass(at(4));
+    CHECK_THAT(words(*s, 1, 4), Contains("0 of 4 cores are in use"));
+    s->apply(started_in_partition(2, 5, 3));
+    s->pass(at(5));
+    CHECK_THAT(words(*s, 1, 5), Contains("3 of 4 cores are in use"));
+    Settings moab = under(PolicyKind::moab);
+    for (const char* part : {"user-processors", "user-jobs"}) {
+        moab.moab.part(MoabComponent::resource, part).weight = 1;
+    }
+    s->configure(moab, at(6));
+    s->pass(at(6));
+    CHECK(raw_term(*s, 1, "resource.user-jobs", 6) == 1);
+    CHECK(raw_term(*s, 1, "resource.user-processors", 6) == 3);
+    s->configure(under(PolicyKind::load_threshold), at(7));
+    s->pass(at(7));
+    CHECK_THAT(words(*s, 1, 7), Contains("3 of 4 cores are in use"));
+    s->apply(freed(2, 8));
+    s->pass(at(8));
+    CHECK_THAT(words(*s, 1, 8), Contains("0 of 4 cores are in use"));
 }
 
 TEST_CASE("policies: the load threshold's gain is by the cores in use, and a hold stops it") {
