@@ -176,6 +176,27 @@ test_expect_success 'fair starts can be left out' '
 	test "$(field none.json "d[\"policies\"][0][\"figures\"][\"fair_start_missed\"]")" = None
 '
 
+# job SUBMIT RUN USER: a line of a log
+job() {
+	echo "1 $1 -1 $2 4 -1 -1 4 $2 -1 1 $3 1 -1 1 -1 -1 -1"
+}
+test_expect_success UNSANITIZED 'a log over a hundred thousand years, idle or with one job all the time, takes little memory' '
+	printf "[weir]\nhalf-life = \"7d\"\n" >half.toml && far=4000000000000 &&
+	{ echo "; MaxProcs: 8" && job 0 100 1 && job 5 100 2 && job $far 100 2; } >gap.swf &&
+	{ echo "; MaxProcs: 8" && job 0 100 1 && job 5 $far 2 && job 9 $far 1; } >long.swf &&
+	for log in gap long; do
+		(ulimit -v 2000000 && weir sim compare -q -o $log.json easy.toml half.toml --trace=$log.swf) &&
+		test "$(field $log.json "[p[\"figures\"][\"jobs\"] for p in d[\"policies\"]]")" = "[3.0, 3.0]" || return 1
+	done
+'
+test_expect_success UNSANITIZED 'memory that is used up is an error with a sentence, also within a replay' '
+	weir sim generate -n 100000 -c 64 --seed=3 -o many.swf &&
+	for limit in $(seq 30000 2000 64000); do
+		code=0 && (ulimit -v $limit && weir sim compare -q --fair-starts=0 easy.toml half.toml --trace=many.swf) 2>err || code=$?
+		test $code = 0 || { test $code = 1 && grep "not enough memory\|temporarily unavailable" err; } || { echo $limit $code && cat err && return 1; }
+	done
+'
+
 test_expect_success 'bad policies: every mistake with file, line, value and what is right; nothing is written' '
 	printf "[sim]\nscheduler = \"esay\"\ncores = 0\n# x\ncolour = 1\n" >bad.toml && printf "[weir]\nhalf-life = \"soon\"\n" >bad2.toml &&
 	test_expect_code 2 weir sim compare bad.toml bad2.toml --trace=load.swf.gz --html=never.html 2>err &&

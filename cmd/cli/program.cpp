@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cmd/cli/help.hpp"
 #include "cmd/cli/parse.hpp"
@@ -62,6 +63,9 @@ int run_program(const std::vector<std::string>& words, const std::vector<Command
         SIG_IGN);  // a write reports it: the end of an instance is an error, that of a reader such as `head` is not
     try {
         return run_words(words, table);
+    } catch (const std::bad_alloc&) {
+        std::fputs("weir: there is not enough memory for this (ulimit -v tells its limit).\n", stderr);
+        return 1;
     } catch (const std::exception& e) {
         std::fprintf(stderr, "weir: %s\n", e.what());
         return 1;

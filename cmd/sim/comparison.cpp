@@ -108,10 +108,7 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     FairnessMetrics by_user = fairness_metrics(timeline, users, yardstick.cores);
     result.users = by_user.levels[yardstick.users_level];
     result.by_user = std::move(by_user.parties);
-    const auto days = usage_history(timeline, users, yardstick.half_life, ends_of_days(timeline));
-    for (const UsageSample& day : days) {
-        result.level_fs_error += level_fs_error(day, users) / static_cast<double>(days.size());
-    }
+    result.level_fs_error = daily_level_fs_error(timeline, users, yardstick.half_life);
     result.load = machine_history(timeline, samples);
     result.usage = usage_history(timeline, accounts, yardstick.half_life, equal_looks(timeline, samples));
     result.wait_ecdf = ecdf(replayed.outcomes);

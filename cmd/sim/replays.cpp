@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <optional>
 #include <span>
 #include <thread>
@@ -57,6 +58,7 @@ struct One {
     Replayed replayed;
     Measured measured;
     std::optional<Error> error;
+    std::exception_ptr thrown;  ///< as std::bad_alloc; it must not leave its thread
 };
 
 /// Of the jobs whose fair starts are looked for.
@@ -227,6 +229,29 @@ std::uint64_t planned_jobs(const std::vector<PlannedReplay>& plan, const std::ve
     return planned;
 }
 
+/// Whether one more thread works; not where the system refuses it, and others do the work. Throws for the first.
+template <typename Work>
+bool begun(std::vector<std::thread>& threads, const Work& work) {
+    try {
+        threads.emplace_back(work);
+    } catch (const std::exception&) {
+        if (threads.empty()) {
+            throw;
+        }
+        return false;
+    }
+    return true;
+}
+
+/// Throws what a replay has thrown.
+void rethrow(const std::vector<One>& all) {
+    for (const One& one : all) {
+        if (one.thrown) {
+            std::rethrow_exception(one.thrown);
+        }
+    }
+}
+
 }  // namespace
 
 Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Yardstick& yardstick,
@@ -239,15 +264,24 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     const std::vector<std::uint32_t> wanted = places_wanted(plan, jobs, watch);
     shared.planned = planned_jobs(plan, jobs, wanted);
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < count; ++i) {
-        threads.emplace_back([&] {
-            for (std::size_t at = shared.next++; at < plan.size() && !shared.is_stopping; at = shared.next++) {
+    const auto work = [&] {
+        for (std::size_t at = shared.next++; at < plan.size() && !shared.is_stopping; at = shared.next++) {
+            try {
                 Worker(yardstick, jobs, wanted, shared).run(plan[at], all[at]);
+            } catch (...) {
+                all[at].thrown = std::current_exception();
+                shared.is_stopping = true;
             }
-            if (--shared.at_work == 0) {
-                done.raise();
-            }
-        });
+        }
+        if (--shared.at_work == 0) {
+            done.raise();
+        }
+    };
+    threads.reserve(count);
+    while (threads.size() < count && begun(threads, work)) {
+    }
+    if (const std::size_t missing = count - threads.size(); missing > 0 && (shared.at_work -= missing) == 0) {
+        done.raise();
     }
     while (wait_readable({done.fd(), shared.is_stopping ? -1 : signals.fd()}, 100ms) != 0) {
         if (!shared.is_stopping && signals.is_stop_asked()) {
@@ -261,6 +295,7 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     for (std::thread& thread : threads) {
         thread.join();
     }
+    rethrow(all);
     auto results = collected(all, shared.is_stopping);
     if (results) {
         results->fair_starts_planned = wanted.size();

@@ -8,6 +8,9 @@
 namespace weir {
 namespace {
 
+constexpr Duration day = std::chrono::hours(24);
+constexpr double underflow = 750;  ///< exp(-750) is 0 as a double, and expm1(-750) is -1
+
 class FadingUsage {
   public:
     FadingUsage(const PartyTree& tree, Duration half_life)
@@ -31,6 +34,10 @@ class FadingUsage {
             }
         }
     }
+    bool is_asked() const { return parties_[0].jobs > 0; }
+    /// From `since` on without an event until then, usage() of all parties is the same double: what was used before has
+    /// decayed to nothing, what runs has come to its limit.
+    bool is_steady(Instant since, Instant now) const { return rate_ * to_seconds(now - since) > underflow; }
     UsageSample look(Instant now) const {
         UsageSample sample{now, {}, {}};
         for (std::uint32_t at = 0; at < parties_.size(); ++at) {
@@ -58,6 +65,24 @@ class FadingUsage {
     std::vector<Of> parties_;
 };
 
+/// Takes an event of `timeline`.
+void take(FadingUsage& usage, const Timeline& timeline, const PartyTree& tree, Change change, std::uint32_t at) {
+    const Outcome& outcome = timeline.outcome(at);
+    const std::uint32_t payer = tree.payer[at];
+    switch (change) {
+        case Change::submitted:
+            usage.ask(payer, 1);
+            break;
+        case Change::started:
+            usage.run(payer, outcome.job.cores, outcome.start);
+            break;
+        case Change::ended:
+            usage.run(payer, -std::int64_t{outcome.job.cores}, outcome.end());
+            usage.ask(payer, -1);
+            break;
+    }
+}
+
 std::vector<double> siblings_sums(const PartyTree& tree, const std::vector<double>& of) {
     std::vector<double> sums(of.size());
     for (std::size_t i = 1; i < of.size(); ++i) {
@@ -73,43 +98,16 @@ std::vector<UsageSample> usage_history(const Timeline& timeline, const PartyTree
     FadingUsage usage(tree, half_life);
     std::vector<UsageSample> samples;
     std::size_t next = 0;
-    timeline.walk(
-        [&](Change change, std::uint32_t at) {
-            const Outcome& outcome = timeline.outcome(at);
-            const std::uint32_t payer = tree.payer[at];
-            switch (change) {
-                case Change::submitted:
-                    usage.ask(payer, 1);
-                    break;
-                case Change::started:
-                    usage.run(payer, outcome.job.cores, outcome.start);
-                    break;
-                case Change::ended:
-                    usage.run(payer, -std::int64_t{outcome.job.cores}, outcome.end());
-                    usage.ask(payer, -1);
-                    break;
-            }
-        },
-        [&](Instant, Instant to) {
-            for (; next < looks.size() && looks[next] < to; ++next) {
-                samples.push_back(usage.look(looks[next]));
-            }
-        });
+    timeline.walk([&](Change change, std::uint32_t at) { take(usage, timeline, tree, change, at); },
+                  [&](Instant, Instant to) {
+                      for (; next < looks.size() && looks[next] < to; ++next) {
+                          samples.push_back(usage.look(looks[next]));
+                      }
+                  });
     for (; next < looks.size(); ++next) {
         samples.push_back(usage.look(looks[next]));
     }
     return samples;
-}
-
-std::vector<Instant> ends_of_days(const Timeline& timeline) {
-    constexpr Duration day = std::chrono::hours(24);
-    std::vector<Instant> looks;
-    if (!timeline.empty()) {
-        for (Instant at = timeline.begin() + day; at <= timeline.end(); at += day) {
-            looks.push_back(at);
-        }
-    }
-    return looks;
 }
 
 std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts) {
@@ -176,6 +174,32 @@ double level_fs_error(const UsageSample& sample, const PartyTree& tree) {
         }
     }
     return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+double daily_level_fs_error(const Timeline& timeline, const PartyTree& tree, Duration half_life) {
+    if (timeline.empty()) {
+        return 0;
+    }
+    FadingUsage usage(tree, half_life);
+    const std::int64_t days = (timeline.end() - timeline.begin()) / day;
+    std::int64_t next = 1;  ///< the day whose end is looked at next
+    double mean = 0;
+    timeline.walk([&](Change change, std::uint32_t at) { take(usage, timeline, tree, change, at); },
+                  [&](Instant from, Instant to) {
+                      // Of the ends of days before `to`; one at `to` is after the events there.
+                      const std::int64_t behind = (to - timeline.begin() - Duration{1}) / day + 1;
+                      double part = 0;
+                      for (bool is_known = false; usage.is_asked() && next < behind; ++next) {
+                          const Instant at = timeline.begin() + next * day;
+                          if (!is_known) {
+                              part = level_fs_error(usage.look(at), tree) / static_cast<double>(days);
+                              is_known = usage.is_steady(from, at);
+                          }
+                          mean += part;  // by additions, so that the value does not depend on what is known
+                      }
+                      next = std::max(next, behind);
+                  });
+    return mean;  // at the last end nobody asks for anything
 }
 
 std::size_t settled_at(const std::vector<double>& values, double tolerance) {

@@ -24,8 +24,6 @@ struct UsageSample {
 std::vector<UsageSample> usage_history(const Timeline& timeline, const PartyTree& tree, Duration half_life,
                                        const std::vector<Instant>& looks);
 
-/// Ends of the days (of 24 h from the first submission) that lie within the timeline.
-std::vector<Instant> ends_of_days(const Timeline& timeline);
 /// `parts` + 1 instants at equal distances from the first submission to the last end.
 std::vector<Instant> equal_looks(const Timeline& timeline, std::size_t parts);
 
@@ -45,6 +43,11 @@ std::optional<double> distance_from_entitlement(const UsageSample& sample, const
 /// shares) / (usage / siblings' usage). 0: all served to their shares, 1: off by a factor of two. 0 where there are
 /// none. Source: Slurm, sshare(1), "Level FS".
 double level_fs_error(const UsageSample& sample, const PartyTree& tree);
+
+/// Mean of level_fs_error() over the ends of the days (of 24 h from the first submission) within the timeline; 0 where
+/// there are none. A day at whose end nobody asks for anything counts with 0, in no time. O(n depth + other days
+/// parties).
+double daily_level_fs_error(const Timeline& timeline, const PartyTree& tree, Duration half_life);
 
 /// The first place from which on all values stay at or below `tolerance`; the size where the last one is above. For a
 /// series over days after a change of shares: the number of days until it has settled. O(n).

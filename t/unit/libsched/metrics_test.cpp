@@ -15,6 +15,7 @@
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -409,9 +410,54 @@ TEST_CASE("usage history: below a single account its children are compared") {
 }
 
 TEST_CASE("usage history: looks and settling") {
-    CHECK(ends_of_days(Timeline(two_users)).empty());
+    CHECK(daily_level_fs_error(Timeline(two_users), parties_by_user(test::jobs_of(two_users)), test::secs(10)) == 0);
     CHECK(equal_looks(Timeline(two_users), 4).back() == Timeline(two_users).end());
     CHECK(settled_at({3, 1, 2, .5, .4}, 1) == 3);
     CHECK(settled_at({3, 1}, .5) == 2);
     CHECK(settled_at({}, 1) == 0);
+}
+
+/// The mean over the ends of days, from a sample of each.
+static double mean_of_samples(const Timeline& timeline, const PartyTree& tree, Duration half_life) {
+    std::vector<Instant> ends;
+    for (Instant at = timeline.begin() + 24h; at <= timeline.end(); at += 24h) {
+        ends.push_back(at);
+    }
+    double mean = 0;
+    for (const UsageSample& sample : usage_history(timeline, tree, half_life, ends)) {
+        mean += level_fs_error(sample, tree) / static_cast<double>(ends.size());
+    }
+    return mean;
+}
+
+// Kills: a day without jobs counts differently from others; the error of a steady stretch is taken too early.
+TEST_CASE("usage history: the mean over days is that of a sample a day, to the last bit") {
+    constexpr std::int64_t day = 86400;
+    std::vector<Outcome> outcomes = {ran(7, 7, 3 * day, 4, 1),
+                                     ran(9, 100, day + 3, 1, 2),
+                                     ran(2 * day + 7, 3 * day + 7, 100, 2, 3),  // waits at the end of a day
+                                     ran(40 * day + 7, 40 * day + 7, day, 2, 3),
+                                     ran(41 * day, 41 * day, 900 * day, 1, 1),
+                                     ran(50 * day, 60 * day, 2000 * day, 2, 2),
+                                     ran(2500 * day, 2501 * day, 0, 2, 3)};
+    for (const Duration half_life : {Duration(10min), Duration(24h), Duration(24h * 7), Duration(24h * 400)}) {
+        const PartyTree tree = parties_by_user(test::jobs_of(outcomes));
+        const Timeline timeline(outcomes);
+        const double mean = daily_level_fs_error(timeline, tree, half_life);
+        CHECK(mean > 0);
+        CHECK(mean == mean_of_samples(timeline, tree, half_life));
+    }
+}
+
+TEST_CASE("usage history: days over a hundred thousand years take neither memory nor time") {
+    std::vector<Outcome> outcomes = {ran(0, 0, 100'000, 4, 1), ran(5, 5, 100'000, 4, 2),
+                                     ran(4'000'000'000'000, 4'000'000'000'000, 100'000, 4, 2)};
+    const double after_idle = daily_level_fs_error(Timeline(outcomes), parties_by_user(test::jobs_of(outcomes)), 24h);
+    CHECK(after_idle >= 0);
+    CHECK(after_idle < 1e-6);
+    outcomes.push_back(ran(6, 6, 4'000'000'000'000, 1, 3));
+    outcomes.push_back(ran(7, 7, 4'000'000'000'000, 3, 4));
+    const double steady = daily_level_fs_error(Timeline(outcomes), parties_by_user(test::jobs_of(outcomes)), 24h);
+    CHECK(steady > .5);  // one has a quarter of the usage, the other three
+    CHECK(steady < 3);
 }
