@@ -133,6 +133,29 @@ print(next(c[\"job\"] for c in json.load(sys.stdin)[\"children\"] if c[\"serves\
 test_expect_success 'it ends again' '
 	stop_weir && test -z "$(leftovers)"
 '
+# paths: the nodes of the share tree in force
+paths() {
+	weir share show --json >paths.json && field paths.json "sorted(n[\"path\"] for n in d[\"nodes\"])"
+}
+test_expect_success 'a share tree of --config and one of --tree: usage error with both, and nothing is made' '
+	mkdir -p site && printf "\"atlas\" = 1\n\"atlas/@*\" = 1\n" >site/atlas.toml && printf "\"cms\" = 1\n\"cms/@*\" = 1\n" >site/cms.toml &&
+	printf "[weir]\nshare-tree = \"atlas.toml\"\n" >site/site.toml &&
+	test_expect_code 2 weir start --tree shares.toml --config site/site.toml 2>err &&
+	grep "tree=shares.toml.*site/site.toml .weir. share-tree = \"atlas.toml\"" err && ! test -e run
+'
+test_expect_success 'a share tree of --config that is not there or has mistakes is said at the start' '
+	printf "[weir]\nshare-tree = \"nowhere.toml\"\n" >site/bad.toml && test_expect_code 5 weir start --config site/bad.toml 2>err &&
+	grep "cannot read .*/site/nowhere.toml" err && ! test -e run &&
+	echo "\"a\" = -1" >site/nowhere.toml && test_expect_code 7 weir start --config site/bad.toml 2>err && grep "site/nowhere.toml:1:" err
+'
+test_expect_success 'the share tree of --config is beside its file, for the partitions too, and after weir reload' '
+	start_weir --config site/site.toml && paths | grep "atlas" && ! paths | grep everybody &&
+	weir submit --wait echo served | grep served &&
+	sed -i "s/atlas/cms/" site/site.toml && weir reload >out && grep "share-tree: .*/site/atlas.toml.* -> .*/site/cms.toml" out &&
+	paths | grep "cms" && ! paths | grep atlas && ! grep "cannot read" start.err &&
+	sed -i "s/cms.toml/gone.toml/" site/site.toml && { weir reload >out 2>&1; cat out; grep "cannot read the share tree .*/site/gone.toml" out; } &&
+	stop_weir && test -z "$(leftovers)"
+'
 test_expect_success 'a broker that cannot load a module says which and why' '
 	printf "[weir-broker]\nmodules = [\"kvs\", \"no-such-module\"]\n" >broken.toml &&
 	test_expect_code 1 weir start --config broken.toml 2>err && grep "no-such-module" err && ! test -e run &&

@@ -56,6 +56,17 @@ Json inherited(const Json& config) {
     return part;
 }
 
+/// [weir] share-tree of a file behind the first: as a path of its own, since job-priority knows only the place of the
+/// first, and `weir start` has its own file there.
+void resolve_share_tree(const Json& config, const std::string& file) {
+    const Json weir = config.at("weir");
+    const auto name = weir.string_at("share-tree");
+    if (name && !name->empty()) {
+        std::error_code failed;
+        weir.share().set("share-tree", (fs::absolute(file, failed).parent_path() / *name).string());
+    }
+}
+
 std::string explained_line(std::string_view line, const LoadedConfig& config) {
     constexpr std::string_view lead = "configuration key ";
     if (line.substr(0, lead.size()) == lead) {
@@ -151,6 +162,9 @@ Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources) {
                 file.ends_with(".json") ? parse_json(*text, file) : parse_toml(*text, file, &loaded.places);
             if (!part) {
                 return part.error();
+            }
+            if (&source != &sources.front()) {
+                resolve_share_tree(*part, file);
             }
             merge_tables(loaded.config.get(), (source.is_inherited ? inherited(*part) : part->share()).get());
         }

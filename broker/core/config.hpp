@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the broker's configuration: TOML files read once into a JSON object. Files are merged table by table in the
-// order given, later values win. Must not know what any key means. Source: flux-config(5).
+// order given, later values win. Must not know what a key means, but for
+// the file that [weir] share-tree names. Source: flux-config(5).
 #pragma once
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct LoadedConfig {
 /// \return an error that names `name`:line:column and what is wrong.
 Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlaces* places = nullptr);
 
+/// A relative [weir] share-tree of a source behind the first becomes a path beside its file; that of the first stays.
 /// \return an error that names the file, and line and column where it has them.
 Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources);
 

@@ -46,8 +46,9 @@ std::vector<Partition> partitions_of(std::int64_t cores) {
     return {{"debug", "sched-weir-fcfs", 1, debug}, {"batch", "sched-weir-easy", 1, cores - debug}};
 }
 
-/// A mistake in [weir] is reported here with its line, because the module that would find it does not know the file.
-Exit check_config(Context& context) {
+/// The share tree that the configuration names, as a path; empty where it names none. A mistake in [weir] is reported
+/// here with its line, because the module that would find it does not know the file.
+Exit check_config(Context& context, std::string& share_tree) {
     if (!context.args.has("config")) {
         return Exit::ok;
     }
@@ -57,7 +58,18 @@ Exit check_config(Context& context) {
         return context.fail(exit_of_unread(text.error()), "cannot read " + path + ": " + text.error().message + ".");
     }
     const auto settings = config::read_settings_toml(*text, path);
-    return settings ? Exit::ok : context.fail(Exit::failed, settings.error().message);
+    if (!settings) {
+        return context.fail(Exit::failed, settings.error().message);
+    }
+    if (settings->is_share_tree_named && context.args.has("tree")) {
+        return context.fail(Exit::usage, "two share trees: --tree=" + context.args.text("tree") + ", and in " + path +
+                                             " [weir] share-tree = \"" + settings->share_tree +
+                                             "\". Leave out one of them.");
+    }
+    if (settings->is_share_tree_named) {
+        share_tree = (fs::absolute(path).parent_path() / settings->share_tree).string();
+    }
+    return Exit::ok;
 }
 
 /// Why the file cannot be the share tree; `shown` is its name in messages.
@@ -73,22 +85,31 @@ Status check_tree(const std::string& path, const std::string& shown) {
     return Done{};
 }
 
-/// The share tree's file: the given one, checked; else one that admits all users. Where an earlier tree is stored, that
-/// one stays in force if the file has mistakes, which must not prevent the start of an instance.
-Exit choose_tree(Context& context, const std::string& files, bool has_stored_tree, std::string& path) {
-    if (!context.args.has("tree")) {
-        path = files + "/shares.toml";
-        const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree);
-        return made ? Exit::ok : context.fail(made.error());
-    }
-    path = fs::absolute(context.args.text("tree")).string();
-    const Status checked = check_tree(path, context.args.text("tree"));
+/// Checks a share tree that the user names. Where an earlier tree is stored, that one stays in force if the file has
+/// mistakes, which must not prevent the start of an instance.
+Exit check_named_tree(Context& context, const std::string& path, const std::string& shown, bool has_stored_tree) {
+    const Status checked = check_tree(path, shown);
     if (!checked && has_stored_tree) {
         context.note("The stored share tree stays in force: " + checked.error().message);
         return Exit::ok;
     }
     const bool is_invalid = !checked && checked.error().code == std::errc::invalid_argument;
     return checked ? Exit::ok : context.fail(is_invalid ? Exit::invalid_tree : Exit::no_such, checked.error().message);
+}
+
+/// The share tree's file in the written configuration, which that of --config may override with `configured`: the file
+/// of --tree, else one that admits all users.
+Exit choose_tree(Context& context, const std::string& files, const std::string& configured, bool has_stored_tree,
+                 std::string& path) {
+    if (context.args.has("tree")) {
+        path = fs::absolute(context.args.text("tree")).string();
+        return check_named_tree(context, path, context.args.text("tree"), has_stored_tree);
+    }
+    path = files + "/shares.toml";
+    if (const auto made = fs::exists(path) ? Status(Done{}) : broker::write_private_file(path, open_tree); !made) {
+        return context.fail(made.error());
+    }
+    return configured.empty() ? Exit::ok : check_named_tree(context, configured, configured, has_stored_tree);
 }
 
 Plan plan_of(const Args& args, const std::string& rundir, const std::string& statedir) {
@@ -218,7 +239,8 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
 }
 
 Exit run_start(Context& context) {
-    if (const Exit code = check_config(context); code != Exit::ok) {
+    std::string configured_tree;
+    if (const Exit code = check_config(context, configured_tree); code != Exit::ok) {
         return code;
     }
     const std::string rundir = fs::absolute(context.args.text("rundir", default_rundir())).lexically_normal().string();
@@ -247,8 +269,8 @@ Exit run_start(Context& context) {
         return context.fail(lock.error());
     }
     Plan plan = plan_of(context.args, rundir, statedir);
-    Exit code =
-        choose_tree(context, files, has_state && fs::exists(statedir + "/job-priority.sqlite"), plan.share_tree);
+    const bool has_stored_tree = has_state && fs::exists(statedir + "/job-priority.sqlite");
+    Exit code = choose_tree(context, files, configured_tree, has_stored_tree, plan.share_tree);
     if (code == Exit::ok) {
         code = run_in(context, plan, files);
     }
@@ -274,7 +296,7 @@ Command start_command() {
         "weir start --config weir.toml --cores 16  # your weights and settings, sixteen cores"};
     command.options = {
         {"config", 0, "FILE", "additional configuration (TOML); it overrides the generated one"},
-        {"tree", 0, "FILE", "share tree (default: one share for every user)"},
+        {"tree", 0, "FILE", "share tree (default: that of the configuration, else one share for every user)"},
         {"rundir", 0, "DIR", "folder of the sockets (default: $XDG_RUNTIME_DIR/weir or /tmp/weir-UID)"},
         {"statedir", 0, "DIR", "folder where jobs and usage are stored (default: none)"},
         {"cores", 0, "N", "cores for jobs (default: the machine's cores, at least 8)", Kind::integer, 2, 1 << 20},

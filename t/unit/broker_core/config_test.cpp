@@ -70,6 +70,25 @@ TEST_CASE("config: later files win key by key, tables are merged") {
     CHECK(json->config.at("y").integer_at("c") == 3);
 }
 
+TEST_CASE("config: the share tree that a later file names is beside that file") {
+    Files files;
+    std::filesystem::create_directories(files.dir() + "/site");
+    const auto first = files.write("first.toml", "[weir]\nshare-tree='first'\n");
+    const auto site = files.write("site/site.toml", "[weir]\nshare-tree='shares.toml'\n");
+    const auto absolute = files.write("site/absolute.toml", "[weir]\nshare-tree='/etc/shares.toml'\n");
+    const auto without = files.write("site/without.toml", "[weir]\nhalf-life='1d'\n[queues.a]\n");
+    const auto tree = [](const std::vector<ConfigSource>& sources) {
+        const auto config = load_config(sources);
+        return config ? config->config.at("weir").string_at("share-tree").value_or("") : config.error().message;
+    };
+    CHECK(tree({{first}}) == "first");
+    CHECK(tree({{first}, {without}}) == "first");
+    CHECK(tree({{first}, {site}}) == files.dir() + "/site/shares.toml");
+    CHECK(tree({{first}, {files.dir() + "/site"}}) == files.dir() + "/site/shares.toml");
+    CHECK(tree({{first}, {site, true}}) == files.dir() + "/site/shares.toml");
+    CHECK(tree({{first}, {site}, {absolute}}) == "/etc/shares.toml");
+}
+
 TEST_CASE("config: a directory stands for its TOML files in name order") {
     Files files;
     files.write("2.toml", "a=2");
