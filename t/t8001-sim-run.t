@@ -212,6 +212,18 @@ test_expect_success 'a share tree says who goes first: user 8 has nine parts in 
 	printf "job,start\n1,0\n2,300\n3,400\n4,500\n5,100\n6,200\n" >expected &&
 	weir sim run --priority=tree.toml --starts=turns users.swf && test_cmp expected turns
 '
+test_expect_success 'jobs of users who are not in the tree are counted, and the first is named' '
+	printf "\"a\" = 1\n\"a/@alice\" = 1\n" >half.toml && { sed "s/s.toml/half.toml/" tree.toml && printf "[weir.users]\nalice = 7\n"; } >part.toml &&
+	weir sim run --priority=part.toml --json users.swf >j 2>err && part=$(awk "\$12 == 8" users.swf | wc -l) &&
+	grep "$part of 6 jobs are of users who are not in half.toml, first u8: .*.weir.users. gives" err &&
+	test "$(field j "d[\"without_shares\"], d[\"first_without_shares\"]")" = "($part, '"'u8'"')" &&
+	weir sim run --priority=tree.toml --json users.swf >j 2>err && ! grep "not in" err &&
+	test "$(field j "d[\"without_shares\"], d[\"first_without_shares\"]")" = "(0, None)"
+'
+test_expect_success 'a tree with none of the log: no figures, exit code 1' '
+	sed "s/s.toml/half.toml/" tree.toml >none.toml && test_expect_code 1 weir sim run --priority=none.toml users.swf >out 2>err &&
+	test_must_be_empty out && grep "no job of this log is of a user who is in half.toml .*first is of u7.*no figures" err
+'
 test_expect_success 'a policy file that does not hold names file, key and what is right; nothing is written' '
 	sed "s/multifactor/multifacter/" fair.toml >bad.toml && rm -f refused.csv &&
 	test_expect_code 2 weir sim run --priority=bad.toml --starts=refused.csv users.swf 2>err && ! test -e refused.csv &&

@@ -156,6 +156,16 @@ test_expect_success 'fair share by a tree: accounts by name, what each got, a sa
 	test "$(field tree.json "all(sum(a[\"jobs\"] for a in p[\"accounts\"] if \"/\" not in a[\"account\"]) == 1500 for p in d[\"policies\"])")" = True &&
 	test "$(field tree.json "d[\"policies\"][1][\"figures\"][\"account_share_deviation\"] < d[\"policies\"][0][\"figures\"][\"account_share_deviation\"]")" = True
 '
+test_expect_success 'jobs of users who are not in a tree are counted for its policy; a tree with nobody of the log: no figures, exit code 1' '
+	printf "\"bio\" = 1\n\"bio/@u1\" = 1\n" >one.toml && printf "[weir]\nshare-tree = \"one.toml\"\n" >most.toml &&
+	weir sim compare -q easy.toml most.toml --trace=load.swf.gz --fair-starts=0 -o most.json 2>err &&
+	n=$(zcat load.swf.gz | grep -v "^;" | awk "\$12 != 1" | wc -l) && shown=$(echo "$n" | sed "s/.*\(...\)\$/\1/") &&
+	grep "$shown of 1.*500 jobs are of users who are not in one.toml, first u[2-6]: they have no shares" err &&
+	test "$(field most.json "[(p[\"without_shares\"], p[\"first_without_shares\"] is None) for p in d[\"policies\"]]")" = "[(0, True), ($n, False)]" &&
+	printf "\"bio\" = 1\n\"bio/@bob\" = 1\n" >one.toml &&
+	test_expect_code 1 weir sim compare -q easy.toml most.toml --trace=load.swf.gz --fair-starts=0 2>err &&
+	grep "most.toml: no job of this log is of a user who is in one.toml .*no figures" err
+'
 # Fair starts of a policy in order of submission can be found for every job, of one with priorities for a sample alone.
 test_expect_success 'fair starts are of the same jobs under all policies, with an interval; no star where these overlap' '
 	printf "[sim]\nname = \"order\"\n[weir]\npolicy = \"multifactor\"\n[weir.weights]\nwait = 1\nfairshare = 0\n" >order.toml &&

@@ -118,6 +118,20 @@ Result<PlannedReplay> planned(const PolicyFile& file, std::int64_t cores, const 
     return plan;
 }
 
+/// Who of the log's users is not in the policy's tree. Error: nobody is in it.
+Result<WithoutShares> looked_up(const PolicyFile& file, const std::vector<SimJob>& jobs) {
+    if (!file.tree) {
+        return WithoutShares{};
+    }
+    WithoutSharesCount count(log_shares(file));
+    for (const SimJob& job : jobs) {
+        count.add(job);
+    }
+    const Status some = some_have_shares(count.count(), file.tree_path);
+    return some ? count.count()
+                : Result<WithoutShares>(Error{some.error().code, file.path + ": " + some.error().message});
+}
+
 /// The shares of the first policy that has a tree, else equal ones; usage fades as under the first that says how.
 void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files, const std::vector<SimJob>& jobs) {
     const auto with_tree = std::find_if(files.begin(), files.end(), [](const PolicyFile& file) { return file.tree; });
@@ -300,6 +314,14 @@ Result<Work> prepare(const Context& context, Inputs inputs, Signals& signals) {
         if (!plan) {
             return plan.error();
         }
+        auto without = looked_up(file, work.jobs);
+        if (!without) {
+            return without.error();
+        }
+        if (const std::string text = without_shares_text(*without, file.tree_path); !text.empty()) {
+            context.note(text);
+        }
+        plan->without_shares = std::move(*without);
         work.plan.push_back(std::move(*plan));
     }
     return work;

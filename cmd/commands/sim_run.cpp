@@ -15,6 +15,7 @@
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/site_partitions.hpp"
 #include "cmd/sim/totals.hpp"
+#include "cmd/sim/without_shares.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/priority_order.hpp"
 #include "libsched/sim/simulate.hpp"
@@ -79,9 +80,10 @@ class Outputs {
 struct Replayed {
     ReplayFacts facts;
     Totals totals;
-    std::optional<SimTree> tree;               ///< none: one pool
-    std::vector<PartitionFigures> partitions;  ///< of `tree`
-    Skipped refused;                           ///< jobs that no partition could hold
+    std::optional<SimTree> tree;                       ///< none: one pool
+    std::vector<PartitionFigures> partitions;          ///< of `tree`
+    Skipped refused;                                   ///< jobs that no partition could hold
+    std::optional<WithoutSharesCount> without_shares;  ///< none: the policy has no tree
     SimCounters counters;
     Skipped skipped;
     JobLog::Remarks remarks;
@@ -150,6 +152,9 @@ Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
         replayed.partitions = no_figures(*replayed.tree);
         replayed.facts.scheduler = plan.name(scheduler_text(*replayed.tree));
     }
+    if (plan.file && plan.file->tree) {
+        replayed.without_shares.emplace(log_shares(*plan.file, log.accounts()));
+    }
     return replayed;
 }
 
@@ -169,7 +174,13 @@ Result<std::unique_ptr<QueueOrder>> order_of(const JobLog& log, const ReplayPlan
 /// On one pool or over the tree.
 Result<SimCounters> run_replay(Replayed& replayed, JobLog& log, const ReplayPlan& plan, const OutcomeSink& sink,
                                const SimHooks& hooks) {
-    const JobSource source = [&log] { return log.next(); };
+    const JobSource source = [&] {
+        auto job = log.next();
+        if (replayed.without_shares && job && *job) {
+            replayed.without_shares->add(**job);
+        }
+        return job;
+    };
     if (!replayed.tree) {
         return simulate(log.cores(), plan.scheduler, source, sink, hooks);
     }
@@ -281,11 +292,28 @@ std::string json_of(const Replayed& replayed) {
         .set("makespan_s", to_seconds(totals.makespan()))
         .set("cost", std::move(cost));
     add_never_started(out, replayed.counters.never_started);
+    add_without_shares(out, replayed.without_shares ? replayed.without_shares->count() : WithoutShares{});
     if (replayed.tree) {
         out.set("partitions", partitions_json(replayed.partitions, totals.makespan()))
             .set("refused", skipped_json(replayed.refused));
     }
     return out.dump() + "\n";
+}
+
+/// Error: no job of a whole log has shares.
+Status note_without_shares(const Context& context, const ReplayPlan& plan, const Replayed& replayed) {
+    if (!replayed.without_shares) {
+        return Done{};
+    }
+    const WithoutShares& found = replayed.without_shares->count();
+    const std::string& tree = plan.file->tree_path;
+    if (const Status some = some_have_shares(found, tree); !some && !replayed.counters.interrupted) {
+        return some.error();
+    }
+    if (const std::string text = without_shares_text(found, tree); !text.empty()) {
+        context.note(text);
+    }
+    return Done{};
 }
 
 }  // namespace
@@ -318,6 +346,9 @@ Exit run_sim_run(Context& context) {
     const auto replayed = replay(context, *log, *plan, signals);
     if (!replayed) {
         return context.fail(replayed.error());
+    }
+    if (auto some = note_without_shares(context, *plan, *replayed); !some) {
+        return context.fail(Exit::failed, some.error().message);
     }
     if (context.json) {
         context.print(json_of(*replayed));

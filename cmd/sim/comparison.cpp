@@ -86,6 +86,7 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     result.partitions = replayed.partitions;
     result.refused = replayed.refused;
     result.never_started = replayed.never_started;
+    result.without_shares = replayed.without_shares;
     JobMetricsSum sum(yardstick.cores);
     for (const Outcome& outcome : replayed.outcomes) {
         sum.add(outcome);

@@ -10,6 +10,7 @@
 
 #include "cmd/sim/partition_figures.hpp"
 #include "cmd/sim/provenance.hpp"
+#include "cmd/sim/without_shares.hpp"
 #include "libsched/sim/fair_start.hpp"
 #include "libsched/sim/fairness.hpp"
 #include "libsched/sim/usage_history.hpp"
@@ -40,6 +41,7 @@ struct Replayed {
     std::vector<PartitionFigures> partitions;  ///< without figures; none: one pool
     Skipped refused;                           ///< jobs that no partition could hold
     NeverStarted never_started;
+    WithoutShares without_shares;  ///< in the policy's own tree
 };
 
 /// A job drawn in the window: its cores and its time.
@@ -63,6 +65,7 @@ struct Measured {
     std::vector<PartitionFigures> partitions;
     Skipped refused;
     NeverStarted never_started;
+    WithoutShares without_shares;
 
     std::vector<MachineSample> load;
     std::vector<UsageSample> usage;                    ///< of Yardstick::accounts

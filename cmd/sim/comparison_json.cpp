@@ -143,6 +143,7 @@ Json policy_json(const Comparison& comparison, const Measured& policy) {
         .set("accounts", accounts_json(comparison, policy))
         .set("users", users_json(comparison.yardstick, policy));
     add_never_started(out, policy.never_started);
+    add_without_shares(out, policy.without_shares);
     if (!policy.partitions.empty()) {
         out.set("partitions", partitions_json(policy.partitions, policy.machine.makespan))
             .set("refused", skipped_json(policy.refused));

@@ -77,6 +77,7 @@ class Worker {
         one.replayed.name = plan.name;
         one.replayed.scheduler = plan.tree ? scheduler_text(*plan.tree) : std::string(name_of(plan.scheduler));
         one.replayed.order = plan.order_name;
+        one.replayed.without_shares = plan.without_shares;
         Status done = replay(plan, one.replayed);
         if (done && one.replayed.is_complete && !fair_start_places_.empty()) {
             done = fair_start(plan, one.replayed);

@@ -21,6 +21,7 @@ struct PlannedReplay {
     Policy scheduler;
     std::optional<SimTree> tree;  ///< none: one pool under `scheduler`
     std::string order_name = "submission";
+    WithoutShares without_shares;
     /// Makes the order of the queue for one replay; nullptr as a result: order of submission. Called from threads.
     std::function<Result<std::unique_ptr<QueueOrder>>()> order;
 };

@@ -70,14 +70,18 @@ NodeId LogShares::enter(const Member& member) {
     return grown->second;
 }
 
+std::string LogShares::user_name(std::uint32_t user) const {
+    const auto name = names_.find(user);
+    return name == names_.end() ? "u" + std::to_string(user) : name->second;
+}
+
 LogShares::Party LogShares::party(const SimJob& job) {
     const std::uint32_t group = kind_ == Kind::users ? 0 : job.group;
     const auto [known, is_new] = by_id_.try_emplace({group, job.user}, static_cast<Party>(parties_.size()));
     if (!is_new) {
         return known->second;
     }
-    const auto name = names_.find(job.user);
-    Member member{"", name == names_.end() ? "u" + std::to_string(job.user) : name->second};
+    Member member{"", user_name(job.user)};
     const bool is_named = kind_ == Kind::given && group > 0 && group <= accounts_.size();
     const std::string account = is_named ? accounts_[group - 1] : "g" + std::to_string(group);
     if (kind_ == Kind::groups) {

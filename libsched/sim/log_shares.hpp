@@ -35,6 +35,8 @@ class LogShares {
     std::span<const NodeId> leaves() const { return leaves_; }  ///< by party
     std::size_t parties() const { return parties_.size(); }
     const ShareTreePtr& tree() const { return tree_; }
+    /// What a tree calls the user with this number.
+    std::string user_name(std::uint32_t user) const;
     /// As given with the tree.
     const std::map<std::uint32_t, std::string>& names() const { return names_; }
     /// Increases with each change of the tree.
