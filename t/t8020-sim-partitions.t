@@ -202,6 +202,14 @@ test_expect_success 'partitions that are larger than the machine, a scheduler th
 	{ cat two.toml && printf "[[partition.partition]]\nname = \"below\"\ncores = 1\n"; } >bad.toml && bad 2 &&
 	grep "\[partition right\] partition: partitions of partitions are not replayed" err
 '
+test_expect_success 'overflow to a queue that does not exist is refused, as by an instance: file, line and the nearest name' '
+	printf "[sim.queues]\n1 = \"all\"\n2 = \"batch\"\n" >names && { sed "3a overflow = [\"btach\"]" two.toml && cat names; } >bad.toml && bad 2 &&
+	grep "bad.toml:4: \[partition left\] overflow: there is no queue btach; did you mean \"batch\"?" err &&
+	sed "s/btach/zzz/" bad.toml >other && cp other bad.toml && bad 2 && grep "no queue zzz; the queues of this file are all and batch" err &&
+	for queue in batch 7 ours; do
+		{ sed "s/zzz/$queue/" other && echo "[queues.ours]"; } >good.toml && weir sim run -q -p good.toml hand.swf || return 1
+	done
+'
 test_expect_success 'what has no effect is said' '
 	printf "[sim]\nlink-delay = \"1s\"\n" >none.toml && weir sim run -p none.toml hand.swf 2>err >text && grep "link-delay has no effect without \[\[partition\]\]" err &&
 	sed "2a start = \"on-demand\"" two.toml >demand.toml && weir sim run -p demand.toml hand.swf 2>err >text && grep "partition left.*no effect" err &&

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string_view>
 
 #include "cmd/common/text.hpp"
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::cmd {
@@ -64,14 +66,12 @@ class SiteReader {
         const char* key = nullptr;
         json_t* value = nullptr;
         json_object_foreach(const_cast<json_t*>(table), key, value) {  // it only walks
-            const std::string_view text = key;
-            std::uint16_t number = 0;
-            const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-            if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !json_is_string(value)) {
+            const auto number = number_of(key);
+            if (!number || !json_is_string(value)) {
                 complain(std::string("sim.queues.") + key, std::string("[sim.queues] ") + key,
                          "must be the number of a queue of the log, and the name of a queue in quotes");
             } else {
-                into_.queues[number] = json_string_value(value);
+                into_.queues[*number] = json_string_value(value);
             }
         }
     }
@@ -83,9 +83,53 @@ class SiteReader {
         into_.default_queue = json_is_string(value) ? json_string_value(value) : "";
     }
 
+    /// After all else. `queues`: the tables [queues.NAME] of an instance's file, or none.
+    void check_overflow(const json_t* queues) {
+        const std::set<std::string> known = known_queues(queues);
+        const std::vector<std::string_view> names(known.begin(), known.end());
+        for (const SitePartition& one : into_.partitions) {
+            for (const std::string& queue : one.partition.overflow) {
+                if (known.contains(queue) || number_of(queue)) {
+                    continue;
+                }
+                const std::string nearest = did_you_mean(queue, names);
+                const std::string place = "partition " + one.partition.name;
+                complain(place + ".overflow", "[" + place + "] overflow",
+                         "there is no queue " + queue + "; " +
+                             (nearest.empty() ? "the queues of this file are " + listed({known.begin(), known.end()})
+                                              : nearest));
+            }
+        }
+    }
+
     const std::string& complaints() const { return complaints_; }
 
   private:
+    std::set<std::string> known_queues(const json_t* queues) const {
+        std::set<std::string> known;
+        for (const SitePartition& one : into_.partitions) {
+            known.insert(one.partition.queues.begin(), one.partition.queues.end());
+        }
+        for (const auto& [number, name] : into_.queues) {
+            known.insert(name);
+        }
+        if (!into_.default_queue.empty()) {
+            known.insert(into_.default_queue);
+        }
+        const char* key = nullptr;
+        json_t* value = nullptr;
+        json_object_foreach(const_cast<json_t*>(queues), key, value) {  // it only walks
+            known.insert(key);
+        }
+        return known;
+    }
+    /// Of a queue of the log.
+    static std::optional<std::uint16_t> number_of(std::string_view text) {
+        std::uint16_t number = 0;
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+        return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
+    }
+
     void read_partition(const route::PartitionSpec& spec) {
         SitePartition one;
         one.partition.name = spec.name;
@@ -185,6 +229,7 @@ Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPl
     site.report_interval = reader.read_duration("report-interval", json_object_get(sim, "report-interval"));
     reader.read_queues(json_object_get(sim, "queues"));
     reader.read_default_queue(json_object_get(sim, "default-queue"));
+    reader.check_overflow(json_object_get(document, "queues"));
     if (!reader.complaints().empty()) {
         return Error{std::errc::invalid_argument, reader.complaints()};
     }
