@@ -79,6 +79,10 @@ test_expect_success 'csv, json and swf hold the same outcome' '
 	test "$(field out.json "[(j[\"job\"], j[\"start\"]) for j in d[\"jobs\"]][4:], d[\"complete\"]")" = "([(5, 150), (6, 63)], True)" &&
 	grep "^6 5 58 30 2 -1 -1 2 30 -1 1 7 2 -1 1 -1 -1 -1$" out.swf && grep "; Computer: ten cores" out.swf
 '
+test_expect_success 'a log of an editor that writes a byte order mark is the same log' '
+	{ printf "\357\273\277" && cat hand.swf; } >marked.swf && weir sim run hand.swf | tail -n +2 >want && weir sim run marked.swf | tail -n +2 >plain &&
+	test_cmp want plain && weir sim run --lenient marked.swf | tail -n +2 >lenient && test_cmp want lenient
+'
 test_expect_success 'a log that was written is replayed to the same starts, compressed or not' '
 	weir sim run -q --starts=again out.swf && test_cmp got again &&
 	weir sim run -q -o out.swf.gz hand.swf && gzip -t out.swf.gz && weir sim run -q --starts=again.csv.gz out.swf.gz &&
@@ -277,6 +281,8 @@ test_expect_success 'an instance runs jobs one after the other on two cores' '
 '
 test_expect_success 'its journal replays: the second waited for the first, as it did there' '
 	weir sim run --cores=2 -s fcfs --json -o own.csv state/jobs.journal >j &&
+	{ printf "\357\273\277" && cat state/jobs.journal; } >marked.journal && weir sim run -q --cores=2 -s fcfs -o marked.csv marked.journal &&
+	test_cmp own.csv marked.csv &&
 	test "$(field j "d[\"jobs\"]")" = 2 &&
 	test "$(field j "d[\"not_replayed\"]")" = "1 never got resources and 1 had not ended when the journal was read" &&
 	awk -F, "NR == 2 { if (\$1 != a || \$6 != 2 || \$12 != 10 || \$10 > 0.1) exit 1; end = \$9 }

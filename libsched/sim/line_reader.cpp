@@ -11,7 +11,8 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t piece_bytes = 64 * 1024;  // what the source is asked for at a time, at least
+constexpr std::string_view mark = "\xEF\xBB\xBF";  // UTF-8's byte order mark, which some editors write
+constexpr std::size_t piece_bytes = 64 * 1024;     // what the source is asked for at a time, at least
 
 }  // namespace
 
@@ -54,7 +55,27 @@ Result<bool> LineReader::fill() {
     return !at_end_;
 }
 
+Status LineReader::skip_byte_order_mark() {
+    while (!is_begun_) {
+        const std::string_view seen(buffer_.data() + begin_, std::min(end_ - begin_, mark.size()));
+        is_begun_ = seen.size() == mark.size() || !mark.starts_with(seen);
+        if (seen == mark) {
+            begin_ += mark.size();
+        } else if (!is_begun_) {
+            const auto more = fill();
+            if (!more) {
+                return more.error();
+            }
+            is_begun_ = !*more;
+        }
+    }
+    return Done{};
+}
+
 Result<char> LineReader::front() {
+    if (auto skipped = skip_byte_order_mark(); !skipped) {
+        return skipped.error();
+    }
     while (begin_ == end_) {
         auto more = fill();
         if (!more) {
@@ -68,6 +89,9 @@ Result<char> LineReader::front() {
 }
 
 Result<std::optional<std::string_view>> LineReader::next() {
+    if (auto skipped = skip_byte_order_mark(); !skipped) {
+        return skipped.error();
+    }
     std::size_t searched = begin_;
     while (true) {
         const void* newline = std::memchr(buffer_.data() + searched, '\n', end_ - searched);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a text file, plain or gzip by its content, as a stream of numbered lines in one buffer. Must not know what a
-// line means.
+// Owns: a text file, plain or gzip by its content, as a stream of numbered lines in one buffer, without UTF-8's
+// byte order mark before the first. Must not know what a line means.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -42,6 +42,7 @@ class LineReader {
 
   private:
     Result<bool> fill();
+    Status skip_byte_order_mark();
 
     Source source_;
     std::function<double()> part_;
@@ -51,6 +52,7 @@ class LineReader {
     std::size_t begin_ = 0;  ///< first byte not consumed
     std::size_t end_ = 0;    ///< one past the last byte read
     bool at_end_ = false;
+    bool is_begun_ = false;  ///< what may stand before the first line has been read
     bool is_terminated_ = true;
     std::uint64_t line_ = 0;
 };

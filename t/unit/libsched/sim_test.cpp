@@ -47,6 +47,21 @@ TEST_CASE("swf: a log with comments, blank lines and no last newline") {
     CHECK_FALSE(r.next()->has_value());
 }
 
+TEST_CASE("swf: a byte order mark before the first line is no part of it, however it is cut") {
+    const std::string mark = "\xEF\xBB\xBF";
+    for (const std::size_t piece : {1, 2, 3, 4, 100}) {
+        auto r = reader(mark + "; MaxProcs: 128\n" + line, {}, piece);
+        CHECK((*r.next())->job == 1);
+        CHECK(r.max_processors() == 128);
+        CHECK((*reader(mark + line, {}, piece).next())->job == 1);
+        CHECK_FALSE(reader(mark, {}, piece).next()->has_value());
+        for (const std::string& bytes : {mark.substr(0, 2), mark.substr(0, 2) + line, mark + mark + line}) {
+            CHECK(reader(bytes, {}, piece).next().error().message.find("log:1: ") == 0);
+        }
+        CHECK(reader(line + "\n" + mark + line, {}, piece).next()->has_value());
+    }
+}
+
 TEST_CASE("swf: a broken line is an error with its number, or skipped and counted") {
     const std::string text = line + "\n1 2 x\n" + line + "\n";
     auto strict = reader(text);
