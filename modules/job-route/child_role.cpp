@@ -138,6 +138,7 @@ void ChildRole::attach_if_ready() {
     attach.own_jobs = own_jobs_;
     attach.own_cores = own_cores_;
     attach.takes_signals = true;
+    attach.takes_drains = true;
     attach_ = flux::rpc(parent_->handle(), "job-route.attach", encode(attach), FLUX_RPC_STREAMING);
     flux::then<&ChildRole::on_attach>(attach_.get(), this);
 }
@@ -164,6 +165,10 @@ void ChildRole::on_attach(flux_future_t* f) {
         answers_->asked(session_, questions);
         return;
     }
+    if (json_t* drained = json_object_get(answer.get(), "drained"); drained != nullptr) {
+        callbacks_.drained(flux::value_or_throw(decode_drains(drained)));
+        return;
+    }
     const auto orders = decode_orders(answer.get());
     if (!orders) {  // the next attach repeats what the orders were for
         on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
@@ -187,43 +192,6 @@ void ChildRole::on_attach_failed(int errnum, const std::string& why) {
         flux::log(h_, LOG_ERR, why);
     }
     parent_->fail(why);
-}
-
-// ---- the parent's order, for job-priority of this instance ----
-
-void ChildRole::priorities(const flux_msg_t* msg) {
-    if (!flux_msg_is_streaming(msg)) {
-        throw flux::Failure(EPROTO, "priorities is a streaming request");
-    }
-    listeners_.push_back(flux::keep(msg));
-    send_priorities(msg, link_.priorities(), true);
-}
-
-void ChildRole::disconnect(const flux_msg_t* msg) {
-    std::erase_if(listeners_, [msg](const auto& listener) { return flux_disconnect_match(msg, listener.get()); });
-}
-
-/// {jobs: [[parent's id, priority or null]...], all?: b, complete: b}
-void ChildRole::send_priorities(const flux_msg_t* msg, const std::vector<GivenPriority>& priorities, bool is_all) {
-    Json jobs = Json::array();
-    for (const GivenPriority& one : priorities) {
-        Json pair = Json::array();
-        pair.append(Json::own(json_integer(static_cast<json_int_t>(one.id.value))));
-        pair.append(Json::own(one.value ? json_integer(static_cast<json_int_t>(*one.value)) : json_null()));
-        jobs.append(std::move(pair));
-    }
-    Json payload = Json::object();
-    payload.set("jobs", std::move(jobs)).set("all", is_all).set("complete", is_complete_told_);
-    flux::respond(h_, msg, payload);
-}
-
-void ChildRole::tell_if_complete() {
-    if (!is_complete_told_ && (is_idle_ || link_.is_complete())) {
-        is_complete_told_ = true;
-        for (const flux::MessageRef& listener : listeners_) {
-            send_priorities(listener.get(), {}, false);
-        }
-    }
 }
 
 // ---- reports ----

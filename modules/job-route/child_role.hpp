@@ -15,6 +15,7 @@
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/answers.hpp"
 #include "modules/job-route/child_link.hpp"
+#include "modules/job-route/drains.hpp"
 #include "modules/job-route/jobspec_edit.hpp"
 #include "modules/job-route/messages_json.hpp"
 
@@ -34,6 +35,8 @@ class ChildRole {
         /// Passes `go` on for a copy that is routed to an instance below. \return false: it is not routed, start it
         /// here.
         std::function<bool(LocalId job)> pass_go;
+        /// The parent says which nodes of this instance its operator has drained: all of them.
+        std::function<void(Drains drains)> drained;
     };
     ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callbacks);
     flux_t* flux() const { return h_; }

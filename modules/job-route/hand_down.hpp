@@ -58,7 +58,7 @@ class HandDown {
     struct ChildFacts {
         std::vector<std::string> serves;
         std::int64_t cores = 0;      ///< 0: unknown
-        std::int64_t own_cores = 0;  ///< held by jobs that did not come from here
+        std::int64_t own_cores = 0;  ///< held by jobs that did not come from here, or of drained nodes
         bool is_open = false;        ///< it may get jobs, and what waits there may be moved
         /// Queues whose jobs it may run while none of its own waits for its cores.
         std::vector<std::string> overflow = {};

@@ -67,8 +67,9 @@ struct Attach {
     std::int64_t node_cores = 0;  ///< of its largest node, as `resources` say; 0: they do not
     std::string uri;              ///< its URI for users; may be empty
     std::int64_t own_jobs = 0;    ///< active jobs that did not come from the parent
-    std::int64_t own_cores = 0;   ///< that these hold
+    std::int64_t own_cores = 0;   ///< that these hold, and that are free on drained nodes
     bool takes_signals = false;   ///< it knows the order `signal`; one that does not would end its session
+    bool takes_drains = false;    ///< the same of drained nodes
 };
 
 struct Report {
@@ -76,7 +77,7 @@ struct Report {
     std::string session;
     std::vector<ChildEvent> events;  ///< consecutive seq
     std::int64_t own_jobs = 0;       ///< active jobs that did not come from the parent
-    std::int64_t own_cores = 0;      ///< that these hold
+    std::int64_t own_cores = 0;      ///< that these hold, and that are free on drained nodes
 };
 
 /// An order of the parent to a child.

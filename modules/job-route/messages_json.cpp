@@ -219,6 +219,7 @@ Json encode(const Attach& attach) {
     payload.set("known", std::move(known)).set("R", attach.resources).set("uri", attach.uri);
     payload.set("cores", static_cast<long long>(attach.cores)).set("own", attach.own_jobs);
     payload.set("own_cores", attach.own_cores).set("signals", attach.takes_signals);
+    payload.set("drains", attach.takes_drains);
     return payload;
 }
 
@@ -260,15 +261,16 @@ Result<Attach> decode_attach(json_t* payload) {
     json_int_t own = 0;
     json_int_t own_cores = 0;
     int takes_signals = 0;
+    int takes_drains = 0;
     json_t* serves = nullptr;
     json_t* known = nullptr;
     const char* session = nullptr;
     const char* resources = nullptr;
     const char* uri = nullptr;
     json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I s?b}", "jobid", &child, "session",
+    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:o s:o s?s s?s s?I s?I s?I s?b s?b}", "jobid", &child, "session",
                        &session, "serves", &serves, "known", &known, "R", &resources, "uri", &uri, "cores", &cores,
-                       "own", &own, "own_cores", &own_cores, "signals", &takes_signals) < 0) {
+                       "own", &own, "own_cores", &own_cores, "signals", &takes_signals, "drains", &takes_drains) < 0) {
         return bad(std::string("attach: ") + static_cast<const char*>(error.text));
     }
     if (cores < 0 || cores > cores_max || own_cores < 0 || own_cores > cores_max) {
@@ -302,6 +304,7 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.own_jobs = own;
     attach.own_cores = own_cores;
     attach.takes_signals = takes_signals != 0;
+    attach.takes_drains = takes_drains != 0;
     return attach;
 }
 

@@ -16,6 +16,8 @@
 #include "modules/common/journal_jobs.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"
+#include "modules/job-route/drain_keeper.hpp"
+#include "modules/job-route/drain_watch.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/parent_role.hpp"
 #include "modules/job-route/partition_keeper.hpp"
@@ -96,6 +98,7 @@ class Module {
 
   private:
     void on_queues(const std::set<std::string>& stopped);
+    void on_drains();
     void open_journal();
     void on_journal(flux_future_t* f);
     void take_entry(const JournalEntry& entry);
@@ -124,6 +127,8 @@ class Module {
     std::unique_ptr<ChildRole> child_;
     std::unique_ptr<QueueWatch> queues_;
     std::unique_ptr<SignalEvents> signals_;
+    std::unique_ptr<DrainKeeper> drains_above_;  // of a child
+    std::unique_ptr<DrainWatch> drains_;
     flux::Future journal_;
     FlatJson journal_response_;
     flux::Watcher retry_;
@@ -158,14 +163,21 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                             }});
     keeper_ = std::make_unique<PartitionKeeper>(h, table_, privacy_, [this] { change(); });
     if (config) {
-        child_ = std::make_unique<ChildRole>(h, std::move(*config), link_,
-                                             ChildRole::Callbacks{[this] { change(); },
-                                                                  [this](LocalId job) {
-                                                                      const JobId id{job.value};
-                                                                      table_.allow_go(id);
-                                                                      return table_.is_routed(id);
-                                                                  }});
+        child_ = std::make_unique<ChildRole>(
+            h, std::move(*config), link_,
+            ChildRole::Callbacks{[this] { change(); },
+                                 [this](LocalId job) {
+                                     const JobId id{job.value};
+                                     table_.allow_go(id);
+                                     return table_.is_routed(id);
+                                 },
+                                 [this](Drains drains) { drains_above_->want(std::move(drains)); }});
     }
+    if (is_child_) {
+        drains_above_ = std::make_unique<DrainKeeper>(h);
+    }
+    drains_ = std::make_unique<DrainWatch>(
+        h, DrainWatch::Callbacks{[this] { on_drains(); }, is_child_ ? [this] { change(); } : std::function<void()>()});
     signals_ = std::make_unique<SignalEvents>(h, [this](JobId id, int signum) {
         table_.signal(id, signum);
         change();
@@ -190,6 +202,14 @@ void Module::on_queues(const std::set<std::string>& stopped) {
         open_journal();
     } else {
         change();
+    }
+}
+
+/// What the parent drains is drained here, and what is drained here is told to the children.
+void Module::on_drains() {
+    parent_->set_drains(*drains_->drains());
+    if (drains_above_) {
+        drains_above_->present(*drains_->drains());
     }
 }
 
@@ -222,6 +242,7 @@ void Module::on_journal(flux_future_t* f) {
         entries_ += 1;
         take_entry(entry);
     }
+    drains_->jobs_changed();
     change();
 }
 
@@ -320,7 +341,9 @@ void Module::carry_out() {
         }
     }
     if (child_) {
-        child_->tell_own(table_.own_jobs(), table_.own_cores(child_->serves()));
+        const std::int64_t cores =
+            table_.own_cores(child_->serves()) + drains_->lost_cores();  // both: not for the parent
+        child_->tell_own(table_.own_jobs(), std::min(cores, cores_max));
         child_->tell_if_complete();
         child_->send_report();
     }

@@ -93,8 +93,9 @@ void ParentRole::attach(const flux_msg_t* msg) {
     Json answer = Json::object();
     answer.set("attached", true).set("heartbeat", heartbeat_s_);
     flux::respond(h_, msg, answer);
-    sessions_.insert_or_assign(attach.child,
-                               Session{flux::keep(msg), attach.session, cred.userid, std::move(resources)});
+    sessions_.insert_or_assign(attach.child, Session{flux::keep(msg), attach.session, cred.userid, std::move(resources),
+                                                     attach.takes_drains && cred.userid == getuid()});
+    send_drains(attach.child);
     flux::log(h_, LOG_INFO,
               "child " + std::to_string(attach.child.value) + " attached, knows " +
                   std::to_string(attach.known.size()) + " jobs");
@@ -203,23 +204,6 @@ std::string ParentRole::output_of(JobId id) const {
     char name[64];
     const bool is_named = !output_dir_.empty() && flux_job_id_encode(id.value, "f58plain", name, sizeof(name)) == 0;
     return is_named ? output_dir_ + "/" + name : std::string();
-}
-
-std::string ParentRole::session_of(JobId child) const {
-    const auto session = sessions_.find(child);
-    return session != sessions_.end() ? session->second.session : std::string();
-}
-
-void ParentRole::send(JobId child, const Json& message) {
-    const auto session = sessions_.find(child);
-    if (session != sessions_.end()) {
-        flux::respond(h_, session->second.request.get(), message);
-    }
-}
-
-bool ParentRole::is_from(JobId child, const std::string& name, std::uint32_t userid) const {
-    const auto session = sessions_.find(child);
-    return session != sessions_.end() && session->second.session == name && session->second.userid == userid;
 }
 
 // ---- what the table wants ----
@@ -446,7 +430,7 @@ Json ParentRole::tree(const flux_msg_t* msg) {
         if (!view.is_attached) {
             child.set("lost_since", lost_since(view));
         }
-        child.set("cores", static_cast<long long>(view.cores));
+        child.set("cores", static_cast<long long>(view.cores)).set("own_cores", static_cast<long long>(view.own_cores));
         children.append(std::move(child));
     }
     Json instances = Json::array();

@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class ParentRole {
     /// A further response to a child's attach; nothing where it is not attached.
     void send(JobId child, const Json& message);
     bool is_from(JobId child, const std::string& session, std::uint32_t userid) const;
+    /// The drained nodes of this instance. Each of the owner's children is told which of its own these are, here and
+    /// when it attaches.
+    void set_drains(const Drains& drains);
 
   private:
     struct Session {
@@ -48,6 +52,7 @@ class ParentRole {
         std::string session;
         std::uint32_t userid = 0;
         ResourceMap resources;
+        bool takes_drains = false;  ///< and is the owner's: a guest's allocation is his until it ends
     };
     struct Reply {
         flux::MessageRef request;
@@ -86,6 +91,7 @@ class ParentRole {
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
     std::string output_of(JobId id) const;
     void close(JobId child);
+    void send_drains(JobId child);
 
     flux_t* h_;
     RouteTable& table_;
@@ -94,6 +100,7 @@ class ParentRole {
     const flux::PrivateMode& privacy_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;
+    std::optional<Drains> drains_;  ///< none: not known yet
     Batch next_;
     Batch current_;
     flux::Future commit_;

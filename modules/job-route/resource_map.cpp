@@ -114,4 +114,15 @@ Result<std::string> ResourceMap::map(const std::string& job_R) const {
     return encode_r(result).dump();
 }
 
+Drains ResourceMap::drains_below(const Drains& drains) const {
+    Drains below;
+    for (std::size_t i = 0; child_ && i < child_->resources.nodes.size(); i++) {
+        const auto drain = drains.find(allocation_->resources.nodes[i].rank);
+        if (drain != drains.end()) {
+            below.emplace(child_->resources.nodes[i].rank, drain->second);
+        }
+    }
+    return below;
+}
+
 }  // namespace weir::route

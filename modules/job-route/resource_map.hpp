@@ -8,6 +8,7 @@
 
 #include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/result.hpp"
+#include "modules/job-route/drains.hpp"
 
 namespace weir::route {
 
@@ -24,6 +25,10 @@ class ResourceMap {
     /// Errors: job_R is no R; it names what the child does not have; it is larger than the allocation.
     /// O(nodes x log nodes + ranges of ids), whatever the sets' members are.
     Result<std::string> map(const std::string& job_R) const;
+
+    /// \param drains by the parent's ranks.
+    /// \return those of the child's nodes, by the child's ranks; none where nothing can be mapped. O(nodes log drains).
+    Drains drains_below(const Drains& drains) const;
 
   private:
     std::optional<R> child_;  ///< empty: nothing is mapped

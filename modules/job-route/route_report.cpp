@@ -367,6 +367,7 @@ std::vector<ChildView> RouteTable::children() const {
         ChildView view = *child_without_counts(id);
         view.done = child.done;
         view.own_jobs = child.own_jobs;
+        view.own_cores = child.own_cores;
         for (const JobId job : child.given) {
             const auto entry = jobs_.find(job);
             if (entry != jobs_.end() && has_alloc(entry->second.progress)) {

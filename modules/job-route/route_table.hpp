@@ -63,7 +63,8 @@ struct ChildView {
     std::int64_t pending = 0;
     std::int64_t running = 0;
     std::int64_t done = 0;
-    std::int64_t own_jobs = 0;  ///< that did not come from here, as last reported
+    std::int64_t own_jobs = 0;   ///< that did not come from here, as last reported
+    std::int64_t own_cores = 0;  ///< that jobs from here cannot get, as last reported
 };
 
 /// A partition that this instance keeps, as far as it matters to where jobs go.
