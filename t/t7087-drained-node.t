@@ -74,7 +74,7 @@ test_expect_success 'drained above: the partition drains its node, keeps what ru
 	start_weir --config site.toml --statedir "$(pwd)/state" && are_up wide more debug deep &&
 	job runs -q debug && wait_event $runs start && test "$(node_of $runs)" = node3 &&
 	drain node3 broken && drains_of debug "{\"0\": \"drained above: broken\"}" && job waits -q debug && waits_in debug 1 &&
-	weir why $waits | tee why && grep "too many of the nodes are drained or down" why && grep "in the partition debug" why &&
+	weir why $waits | tee why && grep "too many of the nodes are drained or down" why && grep "in the partition debug" why && weir partition list | grep "^debug.*up; drained: node3$" &&
 	weir cancel $runs && wait_event $runs clean && in_partition debug call resource.sched-status | jq -e ".down.execution.nodelist == [\"node3\"]" &&
 	call job-manager.getattr "{\"id\":$waits,\"attrs\":[\"eventlog\"]}" | jq -e "[.eventlog[].name] | index(\"alloc\") | not"
 '

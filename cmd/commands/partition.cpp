@@ -29,9 +29,12 @@ std::string standing_text(const PartitionState& state) {
     }
     const auto old =
         std::count_if(state.jobs.begin(), state.jobs.end(), [](const PartitionJob& job) { return !job.is_current; });
-    return state.state + (old == 0   ? ""
-                          : old == 1 ? ", an older instance ends its jobs"
-                                     : ", older instances end theirs");
+    const auto current = std::find_if(state.jobs.begin(), state.jobs.end(),
+                                      [](const PartitionJob& job) { return job.is_current && !job.drained.empty(); });
+    return state.state + (current == state.jobs.end() ? "" : "; drained: " + printable(current->drained)) +
+           (old == 0   ? ""
+            : old == 1 ? ", an older instance ends its jobs"
+                       : ", older instances end theirs");
 }
 
 std::string size_text(const PartitionState& state) {
@@ -99,7 +102,11 @@ Json json_of(const PartitionState& state) {
     for (const PartitionJob& job : state.jobs) {
         Json one = Json::object();
         one.set("id", job.job).set("current", job.is_current).set("attached", job.is_attached).set("uri", job.uri);
-        one.set("cores", job.cores).set("pending", job.pending).set("running", job.running).set("own", job.own);
+        one.set("cores", job.cores)
+            .set("pending", job.pending)
+            .set("running", job.running)
+            .set("own", job.own)
+            .set("drained", job.drained);
         jobs.append(std::move(one));
     }
     json.set("name", state.name).set("state", state.state).set("queues", std::move(queues));

@@ -247,7 +247,8 @@ std::vector<PartitionState> partition_states(Client& client) {
                              integer_at(one, "cores"),
                              integer_at(one, "pending"),
                              integer_at(one, "running"),
-                             integer_at(one, "own")};
+                             integer_at(one, "own"),
+                             text_at(one, "drained")};
             state.job = job.is_current ? job.job : state.job;
             state.jobs.push_back(std::move(job));
         }

@@ -49,6 +49,7 @@ struct PartitionJob {
     bool is_attached = false;
     std::string uri, rundir;
     std::int64_t cores = 0, pending = 0, running = 0, own = 0;
+    std::string drained;  ///< its nodes that are drained in the instance that keeps it: "node[0-1]"
 };
 /// A partition that the instance keeps ([[partition]]), as job-route reports it.
 struct PartitionState {

@@ -208,6 +208,7 @@ void Module::on_queues(const std::set<std::string>& stopped) {
 /// What the parent drains is drained here, and what is drained here is told to the children.
 void Module::on_drains() {
     parent_->set_drains(*drains_->drains());
+    keeper_->set_drains(*drains_->drains());
     if (drains_above_) {
         drains_above_->present(*drains_->drains());
     }

@@ -14,6 +14,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/private_mode.hpp"
+#include "modules/job-route/drains.hpp"
 #include "modules/job-route/partition_changes.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
@@ -38,6 +39,8 @@ class PartitionKeeper {
     /// The journal starts over.
     void reset();
 
+    /// The drained nodes of this instance, for `weir partition list`.
+    void set_drains(const Drains& drains) { drains_ = drains; }
     /// Children changed, or time has passed.
     void look();
 
@@ -128,6 +131,7 @@ class PartitionKeeper {
     Json users_;                         ///< [weir.users]
     RouteSettings started_with_;         ///< [weir.route] at the start
     PartitionTable table_;
+    Drains drains_;
     bool is_ready_ = false;
     std::map<JobId, JobFacts> backlog_;  ///< until ready(): instances of partitions that have not ended
     std::map<JobId, End> jobs_;          ///< active jobs that are instances of partitions

@@ -258,6 +258,7 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
         const PartitionPaths paths = partition_paths(spec, place_, instance.folder);
         Json one = Json::object();
         one.set("job", instance.job.value).set("role", role).set("rundir", paths.rundir).set("log", paths.log);
+        one.set("drained", drained_hosts(routes_.R_of(instance.job), drains_));
         for (const ChildView& child : children) {
             if (child.job == instance.job && instance.job.value != 0) {
                 one.set("uri", child.uri).set("attached", child.is_attached).set("cores", child.cores);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "libfairshare/base/hostlist.hpp"
+
 namespace weir::route {
 namespace {
 
@@ -123,6 +125,17 @@ Drains ResourceMap::drains_below(const Drains& drains) const {
         }
     }
     return below;
+}
+
+std::string drained_hosts(const std::string& text, const Drains& drains) {
+    std::vector<std::string> names;
+    const auto whole = drains.empty() || text.empty() ? Result<R>(R{}) : decode_r(text);
+    for (std::size_t i = 0; whole && i < whole->hosts.size(); i++) {
+        if (drains.count(whole->resources.nodes[i].rank) > 0) {
+            names.push_back(whole->hosts[i]);
+        }
+    }
+    return hostlist_encode(names);
 }
 
 }  // namespace weir::route

@@ -36,4 +36,7 @@ class ResourceMap {
     std::uint64_t nodes_max_ = r_nodes_max;  ///< that a job in the child may have
 };
 
+/// Of a job's R, JSON text, the nodes that are drained: "node[0-1]". Empty where there is no R. O(nodes log drains).
+std::string drained_hosts(const std::string& R, const Drains& drains);
+
 }  // namespace weir::route

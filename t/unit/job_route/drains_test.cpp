@@ -61,6 +61,12 @@ TEST_CASE("the parent's drained nodes are those at the same place in the child")
     CHECK(map->drains_below({}).empty());
 }
 
+TEST_CASE("the drained nodes of a partition have the parent's names") {
+    CHECK(drained_hosts(allocation, {{5, "fan"}, {6, "other"}, {7, "disk"}}) == "n[5,7]");
+    CHECK(drained_hosts(allocation, {{7, "disk"}}) == "n7");
+    CHECK((drained_hosts(allocation, {}).empty() && drained_hosts("", {{7, "disk"}}).empty()));
+}
+
 TEST_CASE("a child with other nodes than its allocation has none of the parent's") {
     for (const char* child : {one_node, ""}) {
         const auto map = ResourceMap::make(child, allocation);
