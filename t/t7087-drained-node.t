@@ -111,6 +111,11 @@ test_expect_success 'the partition is killed: it starts on the other node, which
 	kill -9 $(cat run/debug/broker.pid) && wait_event $before clean && wait_event $d start && test "$(node_of $d)" = node4 &&
 	drains_of debug "{}" && drain node4 worse && drains_of debug "{\"0\": \"drained above: worse\"}"
 '
+test_expect_success 'an instance starts without the partitions whose nodes are drained; undrained: they start' '
+	drain node5 gone && stop_weir && start_weir --config site.toml --statedir "$(pwd)/state" && are_up wide more &&
+	weir partition list | tee list && grep "^The partition debug .* too many of the nodes are drained or down" list &&
+	undrain node[3-5] && are_up debug deep
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

@@ -127,7 +127,7 @@ Exit run_partition_list(Context& context) {
         Json list = Json::array();
         std::string waiting;
         for (const PartitionState& state : states) {
-            const std::string waits = start_wait_text(client, state);
+            const std::string waits = start_wait(client, state).text;
             Json one = json_of(state);
             one.set("waits", waits);
             list.append(std::move(one));

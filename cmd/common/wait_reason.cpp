@@ -331,16 +331,18 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
     return text;
 }
 
-std::string start_wait_text(Client& client, const PartitionState& state) {
+StartWait start_wait(Client& client, const PartitionState& state) {
     if (state.job == 0 || state.state != "starting") {
-        return "";
+        return {};
     }
     const auto job = find_job(client, state.job);
     if (!job) {
-        return "";
+        return {};
     }
     const Json reason = wait_reason(*job, ask_wait_facts(client, *job));
-    return text_at(reason.get(), "reason") == "not-waiting" ? "has not attached yet" : text_at(reason.get(), "text");
+    const std::string name = text_at(reason.get(), "reason");
+    return {name == "not-waiting" ? "has not attached yet" : text_at(reason.get(), "text"),
+            name == "nodes-down" || name == "order"};
 }
 
 }  // namespace weir::cmd

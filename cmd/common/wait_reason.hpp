@@ -41,9 +41,13 @@ WaitFacts ask_wait_facts(Client& client, const Job& job);
 /// partition's reason with {partition, child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}],
 /// the partitions of its queue that do not take it, and limited: [{name, limit}], those that do not take it now.
 Json wait_reason(const Job& job, const WaitFacts& facts);
-/// Why a partition that is starting is not up: "waits for 6 cores; free: 2", or "has not attached yet" where its
-/// instance runs. Empty in any other state, and where its job is not known.
-std::string start_wait_text(Client& client, const PartitionState& state);
+struct StartWait {
+    /// "waits for 6 cores; free: 2", or "has not attached yet" where the instance runs.
+    std::string text;
+    bool is_for_nodes = false;  ///< that are drained or down, or for a job before it
+};
+/// Why a partition that is starting is not up. Empty in any other state, and where its job is not known.
+StartWait start_wait(Client& client, const PartitionState& state);
 /// Sentences, each ending with a line feed, with job names and local times. `subject`: "It", "ƒ7J4Ab".
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode);
 

@@ -133,7 +133,7 @@ void Session::follow_logs(const std::vector<PartitionState>& states) {
 std::string Session::starting_text(const std::vector<PartitionState>& states) {
     std::string text;
     for (const PartitionState& state : states) {
-        if (const std::string waits = start_wait_text(*client_, state); !waits.empty()) {
+        if (const std::string waits = start_wait(*client_, state).text; !waits.empty()) {
             text += (text.empty() ? "" : ", ") + state.name + " " + waits;
         }
     }
@@ -141,10 +141,12 @@ std::string Session::starting_text(const std::vector<PartitionState>& states) {
 }
 
 /// Whether `weir start` waits for the partition. One that `weir partition` added or resized does not keep the others
-/// from serving: it is warned of, and can be removed or resized again.
+/// from serving: it is warned of, and can be removed or resized again. Nor does one whose nodes are drained or down,
+/// with those behind it in the queue: they start when the nodes are up.
 bool Session::is_awaited(const PartitionState& state, bool is_patient) {
     const bool is_to_come = state.state == "starting" || state.state == "down";
-    return is_to_come && !(state.is_changed && (state.is_down || !is_patient));
+    return is_to_come && !(state.is_changed && (state.is_down || !is_patient)) &&
+           (is_patient || !start_wait(*client_, state).is_for_nodes);
 }
 
 /// Asks with growing pauses; a signal, the parent's end or a partition's end cuts it short.
@@ -162,14 +164,14 @@ Status Session::wait_up(Signals& signals, const std::function<void(const std::st
                              "the partition " + state.name + " ended before it served its queue: " + state.why};
             }
         }
-        if (are_up) {
-            learn_children(states);
-            return Done{};
-        }
         if (const std::string text = monotonic_now() < begin + start_patience ? told : starting_text(states);
             text != told) {
             print_line("Not all partitions have started: " + text + ".");
             told = text;
+        }
+        if (are_up) {
+            learn_children(states);
+            return Done{};
         }
         (void)wait_readable({signals.fd(), process_->pidfd()}, pause);
         if (signals.is_stop_asked()) {

@@ -35,8 +35,8 @@ struct SessionSetup {
 class Session {
   public:
     /// Writes the configuration and starts the parent; returns when every partition that starts at once serves its
-    /// queue, but for those that `weir partition` added or resized and that do not come up. `print_line` receives a
-    /// line for each step. Errors: the message of the broker or a child; EINTR.
+    /// queue, but for those that `weir partition` added or resized and that do not come up, and those whose nodes are
+    /// drained. `print_line` receives a line for each step. Errors: the message of the broker or a child; EINTR.
     static Result<Session> start(const SessionSetup& setup, Signals& signals,
                                  const std::function<void(const std::string&)>& print_line);
     /// Ends the children's jobs, then the parent; removes sockets and directories that start() made.
@@ -55,7 +55,7 @@ class Session {
     bool is_answering();
     Status wait_up(Signals& signals, const std::function<void(const std::string&)>& print_line);
     std::string starting_text(const std::vector<PartitionState>& states);
-    static bool is_awaited(const PartitionState& state, bool is_patient);
+    bool is_awaited(const PartitionState& state, bool is_patient);
     void learn_children(const std::vector<PartitionState>& states);
     void follow_logs(const std::vector<PartitionState>& states);
 
