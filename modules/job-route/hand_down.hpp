@@ -51,8 +51,9 @@ class HandDown {
         std::uint32_t user = 0;  ///< whose jobs a limit counts; 0 where none counts users
         /// Ahead, and a limit of the child's own holds it back: it waits for no cores there.
         bool is_held_back = false;
-        std::int64_t whole_nodes = 0;  ///< that it requests with all their cores
-        std::int64_t held = 0;         ///< cores that it counts with, asked or busy; 0: `cores`
+        std::int64_t whole_nodes = 0;   ///< that it requests with all their cores
+        std::int64_t held = 0;          ///< cores that it counts with, asked or busy; 0: `cores`
+        std::vector<JobId> unfit = {};  ///< children that said that they cannot run it, ascending
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -85,6 +86,8 @@ class HandDown {
         std::uint32_t user = 0;
         bool is_held_back = false;
         std::int64_t whole_nodes = 0;
+        std::vector<JobId> unfit = {};
+        bool is_unfit_for(JobId child) const { return std::binary_search(unfit.begin(), unfit.end(), child); }
         friend auto operator<=>(const JobClass&, const JobClass&) = default;
     };
     /// The children that can be expected, attached or not, and take jobs of a class.
@@ -120,7 +123,8 @@ class HandDown {
     void recheck() { is_due_ = true; }
     /// Whether a fact has changed since the last plan.
     bool is_due() const { return is_due_; }
-    /// In the order of priority, then of age, each job gets the first of those children that take it: the child that
+    /// In the order of priority, then of age, each job gets the first of those children that take it, and did not say
+    /// that they cannot run it: the child that
     /// has it and room for it; the preferred child with room; the child that has it, up to twice the depth; the
     /// preferred child, up to the depth; nobody. A job that one child alone takes gets it without a bound. Preferred is
     /// the lowest preference, then the least load. Behind all that, a job without room gets the room that a child
@@ -186,7 +190,7 @@ class HandDown {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }
     static JobClass class_of(const Job& job) {
-        return {job.queue, job.kind, job.cores, job.user, job.is_held_back, job.whole_nodes};
+        return {job.queue, job.kind, job.cores, job.user, job.is_held_back, job.whole_nodes, job.unfit};
     }
     static std::int64_t room_of(const Child& child) {
         return std::max<std::int64_t>(0, child.facts.cores - child.facts.own_cores - child.busy.total().cores);

@@ -69,7 +69,7 @@ const HandDown::Pass::Class& HandDown::Pass::kind_of(const JobClass& jobs) {
     kind.is_bound = !takers.is_one;
     for (std::size_t i = 0; i < budgets_.size(); i++) {
         const ChildFacts& facts = budgets_[i].child->facts;
-        if (!facts.is_open || !rules_.takes(jobs.kind, facts.rank)) {
+        if (!facts.is_open || !rules_.takes(jobs.kind, facts.rank) || jobs.is_unfit_for(budgets_[i].id)) {
             continue;
         }
         if (has(facts.serves, jobs.queue)) {

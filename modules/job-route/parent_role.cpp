@@ -445,8 +445,8 @@ Json ParentRole::tree(const flux_msg_t* msg) {
     return answer;
 }
 
-// Guest: learns which child has any job, under which id, which partitions do not take it for what it asks, and how many
-// jobs or cores of its user, or of all, count against a limit that keeps it away. Private: his own.
+// Guest: learns which child has any job, under which id, which partitions do not take it or cannot run it, and why, and
+// how many jobs or cores of its user, or of all, count against a limit that keeps it away. Private: his own.
 Json ParentRole::locate(const flux_msg_t* msg) {
     json_int_t id = 0;
     flux::unpack(msg, "{s:I}", "id", &id);

@@ -26,6 +26,7 @@ void RouteTable::child_ended(JobId id) {
     }
     children_.erase(child);
     hand_down_.remove_child(id);
+    forget_unfit(id);
     are_children_changed_ = true;
 }
 
@@ -91,6 +92,7 @@ bool RouteTable::is_awaited(const KeptPartition& partition) const {
     return hand_down_.is_awaited([&](const HandDown::JobClass& jobs) {
         const auto& queues = partition.queues;
         return std::find(queues.begin(), queues.end(), jobs.queue) != queues.end() && book_.takes(jobs.kind, rank) &&
+               !jobs.is_unfit_for(partition.job) &&
                (jobs.cores <= partition.cores || jobs.cores > takers(jobs).cores_max);
     });
 }

@@ -38,6 +38,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     }
     facts.whole_nodes = job.facts.whole_nodes;
     facts.held = held_cores(job);
+    facts.unfit = unfit_for(entry.first);
     return facts.standing != Standing::absent ? facts : HandDown::Job{};
 }
 
@@ -170,7 +171,8 @@ PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& e
     }
     const bool is_too_small = job.facts.cores > partition.cores;
     const std::string size = "has " + std::to_string(partition.cores) + (partition.cores == 1 ? " core" : " cores");
-    word.away = is_too_small ? size : partition.away;
+    const std::string reason = unfit_text(entry.first, partition.job);
+    word.away = is_too_small ? size : !reason.empty() ? "cannot run it: " + reason : partition.away;
     const std::uint32_t user = do_limits_count_users_ ? user_of(job) : 0;
     const JobId instance = partition.job;
     const std::int64_t node_cores = instance.value != 0 ? node_cores_of(instance) : partition.node_cores;
@@ -195,7 +197,7 @@ HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
     };
     for (const KeptPartition& partition : partitions_) {
         if (partition.has_queue(jobs.queue) && book_.takes(jobs.kind, book_.rank_of(partition.rules))) {
-            add(partition.cores, has(partition.queues));
+            add(partition.cores, has(partition.queues) && !jobs.is_unfit_for(partition.job));
         }
     }
     const auto is_of_queue = [&](JobId id, const std::vector<std::string>& serves) {
@@ -203,7 +205,7 @@ HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
     };
     for (const auto& [id, child] : children_) {
         if (child.is_trusted && is_of_queue(id, child.serves)) {
-            add(child.cores, has(child.serves) && kept(id) == nullptr && drained_.count(id) == 0);
+            add(child.cores, has(child.serves) && is_place_besides(id) && !jobs.is_unfit_for(id));
         }
     }
     for (const JobId id : hosts_) {

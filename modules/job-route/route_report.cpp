@@ -52,6 +52,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     if (child.is_trusted) {  // a guest's child could have its jobs posted as often as it attaches
         child.refused.clear();
         child.refusal_pause = 0;
+        forget_unfit(attach.child);
     }
     child.stale.clear();
     child.first.clear();
@@ -258,7 +259,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             }
             break;
         case Kind::exception:
-            on_failed(entry, event);
+            on_failed(child, entry, event);
             break;
         case Kind::cleaned:
             on_cleaned(entry);
@@ -331,18 +332,27 @@ void RouteTable::on_returned(Child& child, Entry& entry) {
     take_back(entry);
 }
 
-void RouteTable::on_failed(Entry& entry, const ChildEvent& event) {
+/// A job that a child cannot run is no more lost than one that it returned, as long as another may run it.
+void RouteTable::on_failed(Child& child, Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
     AskedOnce& asked = job.routed()->asked;
     if (event.severity != 0 || is_ending(job.progress) || asked.has(AskedOnce::Step::finish) ||
-        !asked.add_new(AskedOnce::Step::failure)) {
+        asked.has(AskedOnce::Step::failure)) {
         return;
     }
+    std::string note = event.note;
+    const bool is_unfit = event.type == "alloc" && child.is_trusted && !has_alloc(job.progress) &&
+                          !job.given()->is_alloc_asked && !job.given()->may_have_alloc;
+    if (is_unfit) {
+        if (try_others(child, entry, event.note)) {
+            return;
+        }
+        note = why_unfit(entry);
+    }
+    asked.add(AskedOnce::Step::failure);
     TapOp& op = ask(TapOp::Kind::exception, entry);
     op.type = event.type;
-    // The scheduler's sentence is about its own instance.
-    const std::string partition = event.type == "alloc" ? partition_of(job.given()->child) : std::string();
-    op.note = partition.empty() ? event.note : "in the partition " + partition + ": " + event.note;
+    op.note = note;
 }
 
 void RouteTable::on_cleaned(Entry& entry) {

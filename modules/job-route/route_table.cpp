@@ -307,6 +307,7 @@ void RouteTable::on_update(Entry& entry, const JournalEvent& event) {
     facts.queue = event.queue.value_or(facts.queue);
     facts.duration = event.duration.value_or(facts.duration);
     facts.account = event.account.value_or(facts.account);
+    unfit_.erase(entry.first);  // another request
     set_kind(job);
     recall_outdated(entry);
 }
@@ -445,6 +446,7 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     }
     leave_first(entry->second.holder(), id);
     copies_.ended(id);
+    unfit_.erase(id);
     hosts_.erase(id);
     hand_down_.set(id, {});
     if (const Own* own = std::get_if<Own>(&entry->second.role)) {

@@ -159,8 +159,8 @@ class RouteTable {
     /// waits in a child that no longer takes it, or for which a limit leaves no place, is recalled. O(children); O(jobs
     /// x rules) where rules changed, or whether limits count users. \return whether anything is different.
     bool set_partitions(std::vector<KeptPartition> partitions);
-    /// Whether each partition of its queue takes a job, in the order of the configuration, and which limit keeps it
-    /// from a partition that has it not.
+    /// Whether each partition of its queue takes a job, in the order of the configuration, whether it can run it, and
+    /// which limit keeps it from a partition that has it not.
     std::vector<PartitionWord> words_of(JobId id) const;
     bool is_synced() const { return is_synced_; }
     bool is_routed(JobId id) const;
@@ -284,10 +284,18 @@ class RouteTable {
     void on_exception(Entry& entry, const JournalEvent& event);
     void on_clean(Jobs::iterator entry);
     void apply(Child& child, Entry& entry, const ChildEvent& event);
+    bool try_others(Child& child, Entry& entry, const std::string& note);
+    bool has_other_place(const Entry& entry) const;
+    bool is_place_besides(JobId child) const;
+    bool is_unfit_for(JobId job, JobId child) const;
+    std::vector<JobId> unfit_for(JobId job) const;
+    std::string unfit_text(JobId job, JobId child) const;
+    std::string why_unfit(const Entry& entry) const;
+    void forget_unfit(JobId child);
     void refuse_alloc(Entry& entry, const std::string& why);
     void offer_again(Child& child);
     void on_returned(Child& child, Entry& entry);
-    void on_failed(Entry& entry, const ChildEvent& event);
+    void on_failed(Child& child, Entry& entry, const ChildEvent& event);
     void on_cleaned(Entry& entry);
     TapOp& ask(TapOp::Kind kind, const Entry& entry);
 
@@ -298,6 +306,9 @@ class RouteTable {
     bool is_synced_ = false;
     Jobs jobs_;  ///< every active job of this instance
     CopyIds copies_;
+    /// Of each job, the children of the owner that said that they cannot run it, and what they said. What a child said
+    /// is forgotten when it attaches again, or ends.
+    std::map<JobId, std::map<JobId, std::string>> unfit_;
     std::map<JobId, Child> children_;
     std::set<JobId> drained_;        ///< children, attached or not
     std::set<std::string> stopped_;  ///< queues

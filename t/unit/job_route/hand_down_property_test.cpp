@@ -247,7 +247,7 @@ TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[pro
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: takes(jobs.kind, facts.rank)) { => takes(jobs.kind, 0)) {
+// Mutant: modules/job-route/hand_down_pass.cpp: takes(jobs.kind, facts.rank) || => takes(jobs.kind, 0) ||
 TEST_CASE("hand down: no job waits that an idle child with room, which takes it, could run", "[property]") {
     rc::prop("after each plan", [] {
         Site site = a_ruled_site();
