@@ -142,6 +142,13 @@ flux cancel --all && flux queue drain
 flux module remove job-priority && flux jobtap remove all
 '
 BROKERS=$ALL_BROKERS
+try 'R has the properties of the nodes, so that an instance has them' '
+flux module load $MODULES/sched-weir-easy.so
+fast=$(hold -n1 --requires=fast) && runs $fast
+flux job info $fast R | jq -e ".execution.properties == {\"fast\": \"1\"}"
+plain=$(hold -n1 --requires=^fast) && runs $plain
+flux job info $plain R | jq -e ".execution | has(\"properties\") | not"
+'
 try 'every job is told why it waits, behind whom and until when' '
 flux module load $MODULES/sched-weir-easy.so
 long=$(hold -N2 -n4 -c1 -t 10m) && runs $long

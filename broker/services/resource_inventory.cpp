@@ -53,15 +53,7 @@ Json Inventory::to_r_of(const IdSet& ranks) const {
         }
     }
     part.expiration = all.expiration;
-    for (const auto& [name, of] : all.properties) {
-        IdSet left = of;
-        IdSet others = of;
-        others.remove(ranks);
-        left.remove(others);
-        if (!left.empty()) {
-            part.properties.emplace_back(name, left);
-        }
-    }
+    part.properties = properties_of(part.resources, all.properties);
     return encode_r(part);
 }
 

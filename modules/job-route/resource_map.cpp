@@ -113,6 +113,7 @@ Result<std::string> ResourceMap::map(const std::string& job_R) const {
             result.hosts.push_back(allocation_->hosts[i]);
         }
     }
+    result.properties = properties_of(result.resources, allocation_->properties);
     return encode_r(result).dump();
 }
 

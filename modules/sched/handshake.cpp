@@ -128,6 +128,7 @@ void SchedModule::first_resources(const Json& answer) {
         return ids ? ids->take(IdSet::parse(ids->string())) : IdSet{};
     }));
     NodeNames names{{}, r.properties};
+    properties_ = r.properties;
     for (std::size_t i = 0; i < r.hosts.size(); i++) {
         hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
         names.hosts.emplace_back(r.resources.nodes[i].rank, r.hosts[i]);

@@ -285,7 +285,7 @@ void SchedModule::commit(std::vector<Scheduler::Start> started) {
     std::vector<std::pair<std::string, Json>> values;
     Commit commit;
     for (const Scheduler::Start& start : started) {
-        Json r = encode_r(r_of(start, hosts_));
+        Json r = encode_r(r_of(start, hosts_, properties_));
         values.emplace_back(r_key(start.id), r.share());
         commit.r.emplace_back(start.id, std::move(r));
     }

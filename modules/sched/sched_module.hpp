@@ -106,6 +106,7 @@ class SchedModule {
     Settings settings_;
     flux::PrivateMode private_;
     HostNames hosts_;
+    NodeProperties properties_;
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
     std::unordered_map<JobId, Asked> requests_;

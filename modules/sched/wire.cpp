@@ -18,7 +18,7 @@ constexpr double seconds_max = 9.2e12;                     // an Instant holds i
 
 }  // namespace
 
-R r_of(const Scheduler::Start& start, const HostNames& hosts) {
+R r_of(const Scheduler::Start& start, const HostNames& hosts, const NodeProperties& properties) {
     R r;
     r.resources = start.resources;
     r.starttime = to_seconds(start.start);
@@ -31,6 +31,7 @@ R r_of(const Scheduler::Start& start, const HostNames& hosts) {
     if (r.hosts.size() != r.resources.nodes.size()) {
         r.hosts.clear();
     }
+    r.properties = properties_of(r.resources, properties);
     return r;
 }
 

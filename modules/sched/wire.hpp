@@ -21,8 +21,9 @@ namespace weir::sched {
 
 using HostNames = std::unordered_map<std::uint32_t, std::string>;  ///< by rank
 
-/// The R of a job that starts. A job without an end has expiration 0.
-R r_of(const Scheduler::Start& start, const HostNames& hosts);
+/// The R of a job that starts, with the properties of its nodes: it may be an instance. A job without an end has
+/// expiration 0.
+R r_of(const Scheduler::Start& start, const HostNames& hosts, const NodeProperties& properties);
 /// The end of this instance by its R: `never` where expiration is 0.
 Instant end_of_instance(const R& r);
 /// The believed end of a job by its R. Where expiration is 0, that of a job without a limit that began at starttime.

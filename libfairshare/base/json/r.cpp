@@ -217,6 +217,22 @@ Status decode_memory(json_t* scheduling, R& r) {
     });
 }
 
+NodeProperties properties_of(const ResourceSet& nodes, const NodeProperties& all) {
+    NodeProperties properties;
+    for (const auto& [name, ranks] : all) {
+        IdSet some;
+        for (const NodeResources& node : nodes.nodes) {
+            if (ranks.contains(node.rank)) {
+                some.add(node.rank);
+            }
+        }
+        if (!some.empty()) {
+            properties.emplace_back(name, std::move(some));
+        }
+    }
+    return properties;
+}
+
 Json encode_r(const R& r) {
     // Ranks by what they hold, in order of the first rank of each kind.
     std::vector<std::pair<const NodeResources*, IdSet>> entries;

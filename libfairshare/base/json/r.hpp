@@ -14,12 +14,14 @@
 
 namespace weir {
 
+using NodeProperties = std::vector<std::pair<std::string, IdSet>>;  ///< name and ranks
+
 struct R {
     ResourceSet resources;
-    std::vector<std::string> hosts;                         ///< of resources.nodes, in the same order; may be empty
-    double starttime = 0.;                                  ///< seconds since the epoch; 0: not given
-    double expiration = 0.;                                 ///< seconds since the epoch; 0: none
-    std::vector<std::pair<std::string, IdSet>> properties;  ///< name and ranks
+    std::vector<std::string> hosts;  ///< of resources.nodes, in the same order; may be empty
+    double starttime = 0.;           ///< seconds since the epoch; 0: not given
+    double expiration = 0.;          ///< seconds since the epoch; 0: none
+    NodeProperties properties;
     friend bool operator==(const R&, const R&) = default;
 };
 
@@ -34,6 +36,8 @@ Result<R> decode_r(std::string_view text, std::uint64_t nodes_max = r_nodes_max)
 /// The memory of the nodes from the scheduler's part of R, which is also a file of its own:
 /// {"weir": {"memory_mib": [...]}}. What else the part has is ignored. Errors name the path; `r` is unchanged then.
 Status decode_memory(json_t* scheduling, R& r);
+/// Of the properties, those of these nodes, with the ranks of these alone. O(nodes x properties).
+NodeProperties properties_of(const ResourceSet& nodes, const NodeProperties& all);
 /// Ranks with equal children share an entry. decode_r(encode_r(r)) == r.
 Json encode_r(const R& r);
 

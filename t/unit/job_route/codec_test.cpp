@@ -342,6 +342,18 @@ TEST_CASE("resources: memory is passed on, up to what the allocation has") {
     CHECK(mapped_memory(9999) == 4096);
 }
 
+TEST_CASE("resources: the properties are those that the allocation has") {
+    const auto with_properties = [](const std::string& text, const std::string& properties) {
+        weir::R r = weir::decode_r(text).value();
+        r.properties = {{properties, weir::IdSet::range(0, 9)}};
+        return weir::encode_r(r).dump();
+    };
+    const auto map =
+        a_map(R_text(rank_with("0-1", "0"), "a,b"), with_properties(R_text(rank_with("4,6", "2"), "n4,n6"), "fast"));
+    const auto mapped = weir::decode_r(*map.map(with_properties(R_text(rank_with("1", "0"), "b"), "a child's word")));
+    CHECK(mapped->properties == weir::NodeProperties{{"fast", weir::IdSet::range(6, 6)}});
+}
+
 TEST_CASE("resources: another shape leaves the child's own numbers, no R is an error") {
     const std::string job = R_text(rank_with("0", "0"), "a");
     const std::string child = R_text(rank_with("0", "0-1"), "a");
