@@ -71,4 +71,11 @@ test_expect_success 'R of such a job has the properties of its nodes, with the r
 	test "$(R_of $a .properties)" = "{\"big\":\"3\",\"fast\":\"3\"}" && test "$(R_of $b "[.nodelist, .properties]")" = "[[\"n3\"],{\"big\":\"3\",\"fast\":\"3\"}]" &&
 	test "$(R_of $c "[.nodelist, .properties]")" = "[[\"n1\"],null]"
 '
+test_expect_success 'a job that requires a rank of this instance runs on that node, whichever its rank is in the partition, and in the one in that' '
+	requiring d "{\"ranks\":[\"1\"]}" && wait_event $d start && test "$(R_of $d .nodelist)" = "[\"n1\"]" &&
+	requiring e "{\"and\":[{\"properties\":[\"fast\"]},{\"ranks\":[\"0-1\",\"3\"]}]}" && wait_event $e start && test "$(R_of $e .nodelist)" = "[\"n3\"]"
+'
+test_expect_success 'a rank that no partition has ends the job' '
+	requiring f "{\"ranks\":[\"0\"]}" && wait_event $f exception | jq -e ".type == \"alloc\"" && wait_event $f clean
+'
 test_done

@@ -11,6 +11,7 @@ namespace weir::route {
 namespace {
 
 constexpr const char* memory_key = "memory_per_slot";
+constexpr int constraint_depth_max = 64;  ///< as the schedulers read it
 
 Result<Json> parse_jobspec(const std::string& text) {
     auto jobspec = Json::parse(text);
@@ -28,7 +29,50 @@ json_t* system_of(const Json& jobspec) {
     return json_object_get(json_object_get(jobspec.get(), "attributes"), "system");
 }
 
+/// RFC 31.
+void change_ranks(json_t* constraint, const ResourceMap& resources, int depth) {
+    for (const char* key : {"and", "or", "not"}) {
+        std::size_t index = 0;
+        json_t* part = nullptr;
+        json_array_foreach(json_object_get(constraint, key), index, part) {
+            if (depth < constraint_depth_max) {
+                change_ranks(part, resources, depth + 1);
+            }
+        }
+    }
+    json_t* lists = json_object_get(constraint, "ranks");
+    std::size_t index = 0;
+    json_t* list = nullptr;
+    IdSet ranks;
+    json_array_foreach(lists, index, list) {
+        const auto some = IdSet::parse(json_is_string(list) ? json_string_value(list) : "?");
+        if (!some) {
+            return;
+        }
+        ranks.add(*some);
+    }
+    const auto below = resources.ranks_below(ranks);
+    if (json_is_array(lists) && below) {
+        json_array_clear(lists);
+        if (!below->empty()) {
+            json_array_append_new(lists, json_string(below->encode().c_str()));
+        }
+    }
+}
+
 }  // namespace
+
+std::string with_ranks(const std::string& jobspec, const ResourceMap& resources) {
+    if (jobspec.find("\"ranks\"") == std::string::npos) {
+        return jobspec;
+    }
+    const auto parsed = parse_jobspec(jobspec);
+    if (!parsed) {
+        return jobspec;
+    }
+    change_ranks(json_object_get(system_of(*parsed), "constraints"), resources, 0);
+    return parsed->dump();
+}
 
 Result<std::string> with_output_names(const std::string& jobspec, const Marks& marks) {
     auto parsed = parse_jobspec(jobspec);

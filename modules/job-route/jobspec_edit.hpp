@@ -11,6 +11,7 @@
 #include "libfairshare/base/marks.hpp"
 #include "libfairshare/base/result.hpp"
 #include "modules/job-route/messages.hpp"
+#include "modules/job-route/resource_map.hpp"
 
 namespace weir::route {
 
@@ -23,6 +24,10 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
 /// The jobspec with these names of the job's id, such as "id.dec", filled in in the names of the files for its standard
 /// output and error, which people look for by the parent's id. \return JSON text. Errors: as localize().
 Result<std::string> with_output_names(const std::string& jobspec, const Marks& marks);
+
+/// The jobspec with the ranks of its constraints as the child numbers them: none for nodes that it does not have. As it
+/// is where it names no ranks, where the child's are not known, and where it is malformed, which the child says.
+std::string with_ranks(const std::string& jobspec, const ResourceMap& resources);
 
 bool has_environment(const std::string& jobspec);
 /// The jobspec with the environment that J, the jobspec as it was signed, has. Stock Flux keeps it nowhere else.

@@ -186,26 +186,6 @@ void ParentRole::reset() {
     next_ = {};
 }
 
-void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
-    std::map<JobId, std::vector<Order>> by_child;
-    for (auto& [child, order] : orders) {
-        if (order.kind == Order::Kind::submit && order.output.empty()) {
-            order.output = output_of(order.id);
-        }
-        by_child[child].push_back(std::move(order));
-    }
-    for (const auto& [child, list] : by_child) {
-        send(child, encode_orders(list));
-    }
-}
-
-/// The name that the embedded job-exec gives to files, without its suffix.
-std::string ParentRole::output_of(JobId id) const {
-    char name[64];
-    const bool is_named = !output_dir_.empty() && flux_job_id_encode(id.value, "f58plain", name, sizeof(name)) == 0;
-    return is_named ? output_dir_ + "/" + name : std::string();
-}
-
 // ---- what the table wants ----
 
 void ParentRole::perform(ParentActions actions) {

@@ -82,6 +82,19 @@ Result<ResourceMap> ResourceMap::make(const std::string& child_R, const std::str
     return map;
 }
 
+std::optional<IdSet> ResourceMap::ranks_below(const IdSet& ranks) const {
+    if (!child_) {
+        return std::nullopt;
+    }
+    IdSet below;
+    for (std::size_t i = 0; i < allocation_->resources.nodes.size(); i++) {
+        if (ranks.contains(allocation_->resources.nodes[i].rank)) {
+            below.add(child_->resources.nodes[i].rank);
+        }
+    }
+    return below;
+}
+
 Result<std::string> ResourceMap::map(const std::string& job_R) const {
     const auto job = decode_r(job_R, nodes_max_);
     if (!job) {

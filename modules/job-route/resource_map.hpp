@@ -25,6 +25,9 @@ class ResourceMap {
     /// Errors: job_R is no R; it names what the child does not have; it is larger than the allocation.
     /// O(nodes x log nodes + ranges of ids), whatever the sets' members are.
     Result<std::string> map(const std::string& job_R) const;
+    /// The child's ranks of those of the parent's that are in its allocation. Nothing where nothing can be mapped.
+    /// O(nodes x log ranges).
+    std::optional<IdSet> ranks_below(const IdSet& ranks) const;
 
     /// \param drains by the parent's ranks.
     /// \return those of the child's nodes, by the child's ranks; none where nothing can be mapped. O(nodes log drains).

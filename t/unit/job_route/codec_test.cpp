@@ -342,6 +342,24 @@ TEST_CASE("resources: memory is passed on, up to what the allocation has") {
     CHECK(mapped_memory(9999) == 4096);
 }
 
+TEST_CASE("jobspec: the ranks of a constraint are those of the child, and none where it does not have the node") {
+    const auto map = a_map(R_text(rank_with("0-1", "0"), "a,b"), R_text(rank_with("4,6", "2"), "n4,n6"));
+    const auto spec = [](const std::string& constraint) {
+        return R"({"attributes":{"system":{"constraints":)" + constraint + "}}}";
+    };
+    CHECK(with_ranks(spec(R"({"ranks":["4"]})"), map) == spec(R"({"ranks":["0"]})"));
+    CHECK(with_ranks(spec(R"({"ranks":["0-5","6"]})"), map) == spec(R"({"ranks":["0-1"]})"));
+    CHECK(with_ranks(spec(R"({"ranks":["5"]})"), map) == spec(R"({"ranks":[]})"));
+    CHECK(with_ranks(spec(R"({"or":[{"hostlist":["n4"]},{"not":[{"ranks":["6"]}]}]})"), map) ==
+          spec(R"({"or":[{"hostlist":["n4"]},{"not":[{"ranks":["1"]}]}]})"));
+    for (const char* same :
+         {R"({"ranks":["x"]})", R"({"ranks":[4]})", R"({"ranks":"4"})", R"({"properties":["ranks"]})"}) {
+        CHECK(with_ranks(spec(same), map) == spec(same));
+    }
+    CHECK(with_ranks(spec(R"({"ranks":["4"]})"), a_map("", "")) == spec(R"({"ranks":["4"]})"));
+    CHECK(with_ranks(R"({"ranks")", map) == R"({"ranks")");
+}
+
 TEST_CASE("resources: the properties are those that the allocation has") {
     const auto with_properties = [](const std::string& text, const std::string& properties) {
         weir::R r = weir::decode_r(text).value();
