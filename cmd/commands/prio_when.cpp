@@ -5,6 +5,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/routed.hpp"
+#include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
 
 namespace weir::cmd {
@@ -27,6 +28,10 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
                        name_of(integer_at(follower, "id")) + " of " + text_at(follower, "user") + ": priority " +
                        std::to_string(integer_at(leader, "priority")) + " against " +
                        std::to_string(integer_at(follower, "priority")) + ".\n";
+    if (json_is_false(json_object_get(answer, "do_compete"))) {
+        return text + "They wait for different partitions, in the queues " + printable(text_at(leader, "queue")) +
+               " and " + printable(text_at(follower, "queue")) + ": neither delays the other.\n";
+    }
     const double now = number_at(answer, "now");
     for (const json_t* crossing : items_at(answer, "crossings")) {
         const double at = number_at(crossing, "at");

@@ -154,7 +154,7 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 }
 
 Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
-                  const std::function<bool(JobId)>& is_counted) {
+                  const std::function<Counts(JobId)>& counts) {
     const auto& [engine, now, factors] = at;
     using Entry = std::pair<QueueKey, PriorityEngine::Slot>;
     const QueueKey own = key_of(engine, slot, now, factors);
@@ -168,13 +168,16 @@ Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t lim
         if (!engine.is_live(other) || other == slot) {
             continue;
         }
-        const bool counts = !is_counted || is_counted(engine.inputs(other).id);
-        out.of += counts ? 1 : 0;
+        const Counts how = counts ? counts(engine.inputs(other).id) : Counts::fully;
+        if (how == Counts::not_at_all) {
+            continue;
+        }
+        out.of += how == Counts::fully ? 1 : 0;
         const Entry entry{key_of(engine, other, now, factors), other};
         if (!(entry.first < own)) {
             continue;
         }
-        out.rank += counts ? 1 : 0;
+        out.rank += how == Counts::fully ? 1 : 0;
         if (limit == 0 || (nearest.size() == limit && entry.first < nearest.front().first)) {
             continue;
         }

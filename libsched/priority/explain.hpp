@@ -57,18 +57,20 @@ struct Ahead {
 
 struct Standing {
     std::size_t rank = 0;      ///< 1 is the first in the queue; held jobs rank last
-    std::size_t of = 0;        ///< number of counted jobs, with itself
+    std::size_t of = 0;        ///< number of jobs that count fully, with itself
     std::vector<Ahead> ahead;  ///< the jobs just ahead, nearest first
 };
 
 Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now,
                     std::span<const double> factors);
 
-/// Rank by the queue's order (priority high to low, submission, id), and up to `limit` jobs just ahead. If
-/// `is_counted` is given, rank and number are among the jobs that it accepts (those of the job's own queue). The jobs
-/// ahead are of all queues, because a queue's priority may be the reason. O(jobs + limit log limit).
+/// How another pending job counts for the standing of one: not, as a job ahead of it, or also in its rank.
+enum class Counts : std::uint8_t { not_at_all, as_ahead, fully };
+
+/// Rank by the queue's order (priority high to low, submission, id), and up to `limit` jobs just ahead. Without
+/// `counts` every job counts fully. O(jobs + limit log limit).
 Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
-                  const std::function<bool(JobId)>& is_counted = {});
+                  const std::function<Counts(JobId)>& counts = {});
 
 /// The first `limit` jobs in queue order at `now`. O(jobs + limit log limit).
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,

@@ -11,6 +11,7 @@
 #include "modules/job-priority/charges/job_charges.hpp"
 #include "modules/job-priority/charges/membership.hpp"
 #include "modules/job-priority/jobs/backlog.hpp"
+#include "modules/job-priority/jobs/partition_queues.hpp"
 #include "modules/job-priority/ranking/ranked_jobs.hpp"
 #include "modules/job-priority/sends/sends.hpp"
 #include "modules/job-priority/tree/tree_changeover.hpp"
@@ -73,6 +74,8 @@ class PriorityService {
     }
     /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
+    /// The queues of each partition of the configuration.
+    void set_partition_queues(PartitionQueues queues) { partition_queues_ = std::move(queues); }
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     /// The consequences of a proposal of trees(). Nothing is changed. O(size).
@@ -137,6 +140,7 @@ class PriorityService {
     const Ranking& ranking() const { return ranking_; }
     const SiteValues& site() const { return ranked_.site(); }
     const ServiceCounts& counts() const { return counts_; }
+    const PartitionQueues& partition_queues() const { return partition_queues_; }
 
   private:
     const ShareTree& tree() const { return accounting_.tree(); }
@@ -163,6 +167,7 @@ class PriorityService {
     Gate gate_;
     Ranking ranking_;
     RankedJobs ranked_;
+    PartitionQueues partition_queues_;
     Duration utc_offset_{};
     bool is_synced_ = false;
     std::uint64_t accounts_version_ = 1;

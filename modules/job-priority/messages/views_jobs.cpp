@@ -267,13 +267,30 @@ const char* push_name(config::PushRule rule) {
     return rule == config::PushRule::head ? "head" : rule == config::PushRule::order ? "order" : "numbers";
 }
 
-/// A pending job and its place among those of its own queue, since jobs of another queue do not delay it.
+/// A pending job and its place among those of its own queue.
 struct Placed {
     const BookJob* job;
     PriorityEngine::Change at;
     long long rank = 0;
     long long of = 0;
 };
+
+/// Its rank among the jobs of its own queue, and the jobs ahead of it of all queues that it competes with.
+Standing place_of(const PriorityService& service, const BookJob& job, PriorityEngine::Slot slot, Instant now) {
+    std::map<std::string_view, Counts> counts{{job.request->queue, Counts::fully}};
+    const auto of_queue = [&](const std::string& queue) {
+        const auto [at, is_new] = counts.try_emplace(queue, Counts::not_at_all);
+        if (is_new && service.partition_queues().do_compete(job.request->queue, queue)) {
+            at->second = Counts::as_ahead;
+        }
+        return at->second;
+    };
+    return standing({service.ranking().queue().engine(), now, service.ranking().factors()}, slot, ahead_max,
+                    [&](JobId other) {
+                        const BookJob* its = service.book().find(other.value);
+                        return its == nullptr ? Counts::not_at_all : of_queue(its->request->queue);
+                    });
+}
 
 /// The number of pending jobs of each queue.
 std::map<std::string_view, long long> waiting_by_queue(const PriorityService& service) {
@@ -411,10 +428,7 @@ Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
     const PriorityEngine& engine = service.ranking().queue().engine();
     JobTerms terms;
     terms.parts = breakdown(engine, *slot, now, service.ranking().factors());
-    terms.place = standing({engine, now, service.ranking().factors()}, *slot, ahead_max, [&](JobId other) {
-        const BookJob* its = service.book().find(other.value);
-        return its != nullptr && its->request->queue == job->request->queue;
-    });
+    terms.place = place_of(service, *job, *slot, now);
     const Measured measured = measured_for_order(service, now);
     if (!service.ranking().order().is_sum()) {
         terms.order = explain_order({service.ranking(), service.accounting().tree(), measured, now}, id);

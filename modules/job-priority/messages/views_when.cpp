@@ -80,6 +80,8 @@ Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instan
     view.set("now", to_seconds(now)).set("ahead", static_cast<long long>(found.is_first_now ? a : b));
     view.set("jobs", std::move(jobs)).set("crossings", std::move(list));
     view.set("until", found.until == never ? Json::own(json_null()) : Json::own(json_real(to_seconds(found.until))));
+    const auto queue_of = [&service](FluxJobId id) { return service.book().find(id)->request->queue; };
+    view.set("do_compete", service.partition_queues().do_compete(queue_of(a), queue_of(b)));
     view.set("policy", policy_name(service)).set("while", taken_for_granted(service.settings().policy));
     return view;
 }

@@ -83,6 +83,18 @@ std::vector<TakenNames> taken_names(const json_t* partitions) {
     return all;
 }
 
+/// Of the same tables: by default a partition serves the queue of its name.
+PartitionQueues served_queues(const json_t* partitions) {
+    std::vector<PartitionQueues::Names> served;
+    for (std::size_t i = 0; i < json_array_size(partitions); ++i) {
+        const json_t* table = json_array_get(partitions, i);
+        const json_t* queues = json_object_get(table, "queues");
+        const char* name = json_string_value(json_object_get(table, "name"));
+        served.push_back(queues != nullptr ? texts_of(queues) : PartitionQueues::Names{name != nullptr ? name : ""});
+    }
+    return PartitionQueues(std::move(served));
+}
+
 std::string state_path(flux_t* h, const Settings& settings) {
     if (!settings.state.empty()) {
         return ConfigPlaces::of(h).resolved(settings.state).string();
@@ -117,7 +129,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
                                            [this](Settings next) { put_settings(std::move(next)); });
     share_tree_file_ = std::make_unique<ShareTreeFile>(h_, *service_, *state_);
     is_pass_due_ = share_tree_file_->read(now());
-    warn_of_settings(flux::conf_table(h_, "queues"), flux::conf_table(h_, "partition"));
+    take_names(flux::conf_table(h_, "queues"), flux::conf_table(h_, "partition"));
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
@@ -181,7 +193,8 @@ JobEvent Module::dated(JobEvent event, bool is_live) {
 }
 
 /// A child reads tables of the instance above, whose queues are not its own.
-void Module::warn_of_settings(const json_t* queues, const json_t* partitions) {
+void Module::take_names(const json_t* queues, const json_t* partitions) {
+    service_->set_partition_queues(served_queues(partitions));
     SiteFacts facts;
     facts.unknown_aps = {ApsPart::swap};
     std::vector<std::string> warnings = policy_warnings(service_->settings(), facts);

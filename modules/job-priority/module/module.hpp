@@ -43,8 +43,9 @@ class Module {
 
   private:
     // start (module.cpp)
+    /// Takes the queues of the partitions, and logs what the settings name in vain.
     /// \param queues  [queues] of the configuration; may be null
-    void warn_of_settings(const json_t* queues, const json_t* partitions);
+    void take_names(const json_t* queues, const json_t* partitions);
     void read_machine();
     void open_journal();
     JournalLink::Listener journal_listener();

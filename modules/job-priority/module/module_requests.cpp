@@ -373,7 +373,7 @@ Json Module::on_config_reload(const flux_msg_t* msg) {
     if (!is_journal_due_) {
         read_machine();
     }
-    warn_of_settings(queues, partitions);
+    take_names(queues, partitions);
     return {};
 }
 

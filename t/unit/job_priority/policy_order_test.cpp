@@ -165,6 +165,39 @@ TEST_CASE("policies: LSF's queues, turns and what the place comes from") {
     CHECK_THAT(words(*s, 2, 101), Contains("bio has 0.333, physics 0.133"));
 }
 
+TEST_CASE("policies: jobs of another partition's queue are not ahead, and do not compete") {
+    const auto s = ready(under(PolicyKind::fcfs));
+    wait_in(*s, 1, 0, alice, "debug");
+    for (FluxJobId id = 2; id <= 6; id++) {
+        wait_in(*s, id, 1, bob);
+    }
+    wait_in(*s, 7, 2, alice, "debug");
+    Manager manager;
+    manager.order(*s, 60);
+    const auto ahead_of_last = [&s] {
+        const Json view = explain_view(*s, 7, at(60)).value();
+        Ids ids;
+        std::size_t index = 0;
+        json_t* line = nullptr;
+        json_array_foreach(json_object_get(view.get(), "ahead"), index, line) {
+            ids.push_back(static_cast<FluxJobId>(json_integer_value(json_object_get(line, "id"))));
+        }
+        return ids;
+    };
+    const auto do_compete = [&s] {
+        return json_is_true(json_object_get(when_view(*s, 2, 7, at(60)).value().get(), "do_compete"));
+    };
+    CHECK(ahead_of_last() == Ids{6, 5, 4, 3, 2});  // one scheduler has both queues
+    CHECK(do_compete());
+    s->set_partition_queues(PartitionQueues({{"debug"}, {"batch", "long"}}));
+    CHECK(ahead_of_last() == Ids{1});
+    CHECK_FALSE(do_compete());
+    s->set_partition_queues(PartitionQueues({{"debug"}, {"batch", "debug"}}));
+    CHECK(ahead_of_last() == Ids{6, 5, 4, 3, 2});
+    s->set_partition_queues(PartitionQueues({{"debug"}}));  // of the other one the instance itself runs the jobs
+    CHECK(ahead_of_last() == Ids{1});
+}
+
 TEST_CASE("policies: under APS live jobs have a memory and an urgency") {
     Settings settings = under(PolicyKind::lsf);
     settings.lsf.aps.emplace();

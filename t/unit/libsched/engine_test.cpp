@@ -224,10 +224,32 @@ TEST_CASE("explain: rank, who stands above, and why in words") {
     CHECK(s.ahead[0].why == "its fair share is better: +8000 from fairshare, in all 8000 ahead");
     CHECK(s.ahead[1].why == "it was expedited by the instance owner");
     CHECK(standing({engine, at(0), factors}, held, 1).ahead[0].why == "this job is held (urgency 0) and it is not");
-    const Standing among = standing({engine, at(0), factors}, mine, 10, [](JobId) { return false; });
+    const Standing among = standing({engine, at(0), factors}, mine, 10, [](JobId) { return Counts::as_ahead; });
     CHECK(among.rank == 1);
     CHECK(among.of == 1);
     CHECK(among.ahead.size() == s.ahead.size());
+}
+
+TEST_CASE("explain: jobs that do not count take no place among the nearest") {
+    PriorityEngine engine(settings());
+    const auto submitted_in = [&engine](std::uint64_t id, std::uint16_t queue) {
+        JobInputs in = job(id);
+        in.queue = queue;
+        in.submit = at(static_cast<std::int64_t>(id));
+        return engine.insert(in);
+    };
+    submitted_in(1, 1);
+    for (std::uint64_t id = 2; id <= 6; id++) {
+        submitted_in(id, 0);
+    }
+    const auto last = submitted_in(7, 1);
+    const Standing s = standing({engine, at(0), {}}, last, 5, [](JobId other) {
+        return other.value == 1 || other.value == 7 ? Counts::fully : Counts::not_at_all;
+    });
+    CHECK(s.rank == 2);
+    CHECK(s.of == 2);
+    REQUIRE(s.ahead.size() == 1);
+    CHECK(s.ahead[0].id == JobId{1});
 }
 
 TEST_CASE("explain: only the nearest are listed, and ties fall to the earlier submission") {

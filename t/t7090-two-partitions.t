@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-3.0-only
+test_description='two partitions: what is said of the jobs of one does not concern those of the other'
+
+. "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
+use_weir
+
+cat >site.toml <<EOF
+[weir.qos.high]
+priority = 10
+[weir.qos.low]
+priority = 1
+
+[[partition]]
+name = "batch"
+cores = 4
+
+[[partition]]
+name = "debug"
+cores = 4
+scheduler = "fcfs"
+EOF
+FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
+# fills QUEUE: a job has all its cores
+fills() {
+	wait_event $(weir submit --json -q $1 -n4 --simulate=1h fill | jq .id) start
+}
+
+test_expect_success 'of the jobs in the way of one, those of another partition are no part' '
+	start_weir --cores 8 --config site.toml --statedir "$(pwd)/state" && are_up batch debug &&
+	fills batch && fills debug &&
+	weir submit -q debug -n1 --qos high --simulate=1h d1 >d1 &&
+	for k in 1 2 3 4 5; do weir submit -q batch -n1 --qos low --simulate=1h b >b$k || return 1; done &&
+	weir submit -q debug -n1 --simulate=1h d2 >d2 && wait_until job-priority.list "{}" ".of == 7" >/dev/null &&
+	weir prio explain $(cat d2) >out && cat out && grep "place 2 of 2" out && grep "^$(cat d1) .*debug" out && ! grep " batch " out &&
+	weir prio explain $(cat b3) >out && cat out && grep "place 3 of 5" out && ! grep " debug " out &&
+	weir prio when $(cat d2) $(cat b1) >out && cat out && grep "in the queues .*debug.*: neither delays the other\." out &&
+	weir prio when $(cat d2) $(cat d1) >out && cat out && ! grep "neither" out
+'
+test_expect_success 'it ends' '
+	stop_weir && test -z "$(leftovers)"
+'
+test_done
