@@ -90,6 +90,12 @@ test_expect_success 'nodes without usage or jobs go without a question; an empty
 	weir share apply --allow-empty --yes /dev/null && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9 &&
 	weir share undo --yes && weir share show | grep "is empty" && weir share undo && test $(nodes) -eq 9
 '
+test_expect_success 'shares that become those of the parent are told as such, and the account is entitled to what is below it' '
+	weir share set -n chem shares=parent >out 2>&1 && cat out && grep "~ .*chem .*40 . parent " out && ! grep "none\|40 . 0" out &&
+	weir share set chem shares=parent && weir share set -n chem 40 >out 2>&1 && cat out && grep "parent . 40 " out && ! grep none out &&
+	weir share show --json >j && test $(field j "round(sum(n[\"entitled\"] for n in d[\"nodes\"] if n[\"path\"] and \"/\" not in n[\"path\"]), 6)") = 1.0 &&
+	weir share undo && test $(nodes) -eq 9
+'
 
 # ---- two admins ----
 test_expect_success 'an export that another change came after is refused: exit code 6, and the change is shown' '

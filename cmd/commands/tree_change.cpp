@@ -30,6 +30,12 @@ std::string change_mark(const std::string& op) {
     return op == "add" ? "+" : op == "remove" ? "-" : op == "move" ? ">" : "~";
 }
 
+/// Whether the field belongs into the column of shares: it is "parent" on one side, and empty where shares are a
+/// number.
+bool is_shares(const json_t* change, const json_t* field) {
+    return text_at(change, "op") == "share" && text_at(field, "field") == "shares";
+}
+
 std::string from_to(const json_t* change, const char* from, const char* to, bool as_percent, const char* arrow) {
     const auto text = [&](const char* key) {
         const json_t* value = json_object_get(change, key);
@@ -53,15 +59,28 @@ std::string changes_text(const json_t* answer, const Screen& screen) {
         std::string text;
         for (const json_t* field : items_at(change, "fields")) {
             const std::string before = text_at(field, "from"), after = text_at(field, "to");
+            if (is_shares(change, field)) {
+                continue;
+            }
             text += (text.empty() ? "" : ", ") + text_at(field, "field") + " " + (before.empty() ? "none" : before) +
                     arrow + (after.empty() ? "none" : after);
         }
         return text;
     };
+    const auto shares_text = [&](const json_t* change) {
+        for (const json_t* field : items_at(change, "fields")) {
+            if (is_shares(change, field)) {
+                const auto side = [&](const char* text, const char* number) {
+                    return text_at(field, text).empty() ? std::to_string(integer_at(change, number)) : "parent";
+                };
+                return side("from", "shares_from") + arrow + side("to", "shares_to");
+            }
+        }
+        return from_to(change, "from", "to", false, arrow);
+    };
     Table table({{""}, {"node"}, {"shares"}, {"entitled"}, {""}});
     for (const json_t* change : items_at(answer, "changes")) {
-        table.add({change_mark(text_at(change, "op")), text_at(change, "path"),
-                   from_to(change, "from", "to", false, arrow),
+        table.add({change_mark(text_at(change, "op")), text_at(change, "path"), shares_text(change),
                    from_to(change, "entitled_from", "entitled_to", true, arrow), fields_text(change)});
     }
     return table.empty() ? "" : table.text(screen);

@@ -44,12 +44,38 @@ ShareTree::ShareTree()
     : parent_{0}, first_child_{none}, next_sibling_{none}, shares_{1}, child_shares_{0}, flags_{0}, name_end_{0} {}
 
 double ShareTree::entitled_share(NodeId id) const {
+    while (shares_parent(id) && (is_association(id) || kind(id) == NodeKind::any_member)) {
+        id = parent(id);
+    }
     double share = 1.0;
+    if (shares_parent(id)) {
+        const NodeId level = level_parent(id);
+        const std::uint64_t sum = child_shares(level);
+        share = sum == 0 ? 0.0 : static_cast<double>(shares_at_level_of(id)) / static_cast<double>(sum);
+        id = level;
+    }
     while (id != root_node && share > 0) {
         share *= shares_parent(id) ? 1.0 : norm_shares(id);
         id = parent(id);
     }
     return share;
+}
+
+std::uint64_t ShareTree::shares_at_level_of(NodeId id) const {
+    std::uint64_t sum = 0;
+    std::vector<NodeId> passed{id};
+    while (!passed.empty()) {
+        const NodeId above = passed.back();
+        passed.pop_back();
+        for (const NodeId child : children(above)) {
+            if (shares_parent(child)) {
+                passed.push_back(child);
+            } else if (kind(child) != NodeKind::any_member) {
+                sum += shares(child);
+            }
+        }
+    }
+    return sum;
 }
 
 unsigned ShareTree::depth(NodeId id) const {

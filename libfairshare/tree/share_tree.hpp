@@ -156,8 +156,10 @@ class ShareTree {
         const std::uint64_t sum = child_shares(level_parent(id));
         return sum == 0 || kind(id) == NodeKind::any_member ? 0.0 : shares(id) / static_cast<double>(sum);
     }
-    /// Part of the machine: the product of norm_shares() along the path, levels that share the parent's skipped.
-    /// O(depth).
+    /// Part of the machine: the product of norm_shares() along the path, levels that share the parent's skipped. Of a
+    /// node that shares its parent's the sum over its children, which have it from the level above; of a leaf that does
+    /// so what its parent has, which it draws on together with all others there. O(depth), and O(nodes at its level
+    /// below it) for a node that shares its parent's.
     double entitled_share(NodeId id) const;
     /// Steps to the root.
     unsigned depth(NodeId id) const;
@@ -222,6 +224,8 @@ class ShareTree {
     /// Why the user cannot become a member of the account by its `@*` line.
     std::optional<Error> member_error(NodeId account, std::string_view user) const;
     NodeId append_member(NodeId account, std::string_view user);
+    /// Sum of the shares of the nodes below `id` that stand at its level. REQUIRES: shares_parent(id).
+    std::uint64_t shares_at_level_of(NodeId id) const;
     /// The node whose level a child of `account` competes in: `account`, or a node further up if it shares its
     /// parent's.
     NodeId level_of_children(NodeId account) const {

@@ -39,11 +39,22 @@ TEST_CASE("share tree: children of a node with parent's shares stand among its s
     CHECK(tree.shares(at(tree, "a/@p")) == 0);
 }
 
-TEST_CASE("share tree: parent's shares below the root are the machine") {
+TEST_CASE("share tree: an account with parent's shares is entitled to what its children are") {
     const ShareTree tree = parse_levels("\"a\" = \"parent\"\n\"a/@u\" = 1\n\"b\" = 3\n");
     CHECK(tree.child_shares(root_node) == 4);
-    CHECK(tree.entitled_share(at(tree, "a")) == 1.0);
+    CHECK(tree.norm_shares(at(tree, "a")) == 1.0);  // as in Slurm
+    CHECK(tree.entitled_share(at(tree, "a")) == 0.25);
     CHECK(tree.entitled_share(at(tree, "a/@u")) == 0.25);
+    const ShareTree deep = parse_levels(
+        "\"a\" = 1\n\"a/in\" = \"parent\"\n\"a/in/@u\" = 2\n\"a/in/@*\" = 5\n\"a/in/deep\" = \"parent\"\n"
+        "\"a/in/deep/@v\" = 3\n\"a/in/deep/@p\" = \"parent\"\n\"a/@w\" = 5\n\"b\" = 1\n\"e\" = \"parent\"\n"
+        "\"e/@*\" = \"parent\"\n");
+    CHECK(deep.entitled_share(at(deep, "a/in")) == 0.25);
+    CHECK(deep.entitled_share(at(deep, "a/in/deep")) == Approx(0.15).epsilon(1e-15));
+    // A user without shares of his own draws on those of his account, which gets no more by that.
+    CHECK(deep.entitled_share(at(deep, "a/in/deep/@p")) == Approx(0.15).epsilon(1e-15));
+    CHECK(deep.entitled_share(at(deep, "e")) == 0.0);
+    CHECK(deep.entitled_share(at(deep, "e/@*")) == 0.0);
 }
 
 TEST_CASE("share tree: a member of an account with parent's shares counts where that counts") {

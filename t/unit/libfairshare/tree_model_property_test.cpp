@@ -97,7 +97,7 @@ TEST_CASE("tree model: both texts say everything that a tree has") {
 }
 
 // Kills: child_shares() that adds a `parent` account's children to that account; entitled_share() that multiplies in
-// a level which shares its parent's.
+// a level which shares its parent's, or gives such an account its parent's.
 TEST_CASE("tree model: an account with parent's shares could as well not be there") {
     rc::prop("flattened", [] {
         const auto lines = random_lines();
@@ -134,6 +134,13 @@ TEST_CASE("tree model: an account with parent's shares could as well not be ther
         for (const auto& [path, flat_path] : place) {
             const double entitled = flat.entitled_share(at(flat, flat_path));
             RC_ASSERT(std::abs(nested.entitled_share(at(nested, path)) - entitled) <= 1e-12);
+        }
+        for (const std::string& path : passed) {
+            double below = 0;
+            for (const NodeId child : nested.children(at(nested, path))) {
+                below += nested.entitled_share(child);
+            }
+            RC_ASSERT(std::abs(nested.entitled_share(at(nested, path)) - below) <= 1e-12);
         }
         const std::vector<CoreMicros> usage = usage_of(nested, lines);
         std::vector<CoreMicros> flat_usage(flat.size(), 0);
