@@ -148,6 +148,8 @@ test_expect_success 'unknown things: exit code 5, with where to look' '
 test_expect_success 'a job that has ended: how and when' '
 	id=$(weir submit false) && echo $id >ended && weir output --wait $id &&
 	test_expect_code 5 weir cancel $id 2>err && cat err && grep "has ended: it failed at 20[0-9-]* [0-9:]*: exit code 1\." err &&
+	weir why $id | grep "failed: exit code 1\." && weir jobs -a | grep "^$id .*failed.*exit code 1$" && weir jobs -a --json >j &&
+	test "$(field j "[x[\"exit_code\"] for x in d[\"jobs\"] if x[\"job\"] == \"$id\"]")" = "[1]" &&
 	id=$(weir submit --simulate=1h sleepy) && weir cancel -m "wrong input" $id && { weir output --wait $id || true; } &&
 	test_expect_code 5 weir nice $id 3 2>err && cat err && grep "it was canceled at .*: wrong input" err
 '

@@ -67,7 +67,7 @@ std::string state_info_text(const Job& job, const Ranks& ranks) {
         return printable(job.note);
     }
     if ((job.state & FLUX_JOB_STATE_PENDING) == 0) {
-        return "";
+        return ending_reason(job);
     }
     if (job.urgency == 0) {
         return "held; weir nice " + job_name(job.id) + " 0 lets it go";
@@ -120,6 +120,12 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
     }
     if (!job.note.empty()) {
         entry.set("note", job.note);
+    }
+    if (const auto code = exit_code_of(job)) {
+        entry.set("exit_code", *code);
+    }
+    if (const auto signal = signal_of(job)) {
+        entry.set("signal", *signal);
     }
     if (const auto ids = beside.ids.find(job.id); ids != beside.ids.end()) {
         set_ids(entry, ids->second);

@@ -232,15 +232,36 @@ std::string state_text(const Job& job) {
     }
 }
 
+std::optional<int> exit_code_of(const Job& job) {
+    const auto status = static_cast<int>(job.waitstatus);
+    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 && WIFEXITED(status)
+               ? std::optional(WEXITSTATUS(status))
+               : std::nullopt;
+}
+
+std::optional<int> signal_of(const Job& job) {
+    const auto status = static_cast<int>(job.waitstatus);
+    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 && WIFSIGNALED(status)
+               ? std::optional(WTERMSIG(status))
+               : std::nullopt;
+}
+
+std::string ending_reason(const Job& job) {
+    if (!job.note.empty()) {
+        return printable(job.note);
+    }
+    if (const auto signal = signal_of(job)) {
+        return "signal " + std::to_string(*signal);
+    }
+    const auto code = exit_code_of(job);
+    return code.value_or(0) != 0 ? "exit code " + std::to_string(*code) : "";
+}
+
 std::string ending_text(const Job& job) {
     const std::string verb = job.result == FLUX_JOB_RESULT_CANCELED  ? "was canceled"
                              : job.result == FLUX_JOB_RESULT_TIMEOUT ? "reached its time limit"
                                                                      : state_text(job);
-    const auto status = static_cast<int>(job.waitstatus);
-    const std::string why = !job.note.empty()     ? printable(job.note)
-                            : job.waitstatus <= 0 ? ""
-                            : WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
-                                                  : "exit code " + std::to_string(WEXITSTATUS(status));
+    const std::string why = ending_reason(job);
     return verb + " at " + local_time(job.cleanup > 0 ? job.cleanup : job.inactive) + (why.empty() ? "" : ": " + why);
 }
 

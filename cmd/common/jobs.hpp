@@ -67,6 +67,11 @@ Job job_from(const Json& answer);
 Result<Job> find_job(Client& client, std::uint64_t id);
 /// "SCHED", "RUN", …; "INACTIVE" becomes its result: "completed", "failed", "canceled", "timeout".
 std::string state_text(const Job& job);
+/// Of an ended job: what its processes ended with; nothing where none ran or the instance does not say.
+std::optional<int> exit_code_of(const Job& job);
+std::optional<int> signal_of(const Job& job);
+/// Why an ended job ended: the note of its exception, else "signal 9" or "exit code 3"; empty after success.
+std::string ending_reason(const Job& job);
 /// How and when an ended job ended: "failed at 2026-11-21 09:31:05: exit code 3".
 std::string ending_text(const Job& job);
 

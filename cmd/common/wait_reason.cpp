@@ -182,11 +182,11 @@ Json not_waiting(const Job& job) {
     } else if (job.state == FLUX_JOB_STATE_CLEANUP) {
         text += "is ending";
     } else {
-        const std::string end = state_text(job);
+        const std::string end = state_text(job), why = ending_reason(job);
         text += (end == "canceled"  ? "was canceled"
                  : end == "timeout" ? "ran out of time"
                                     : end) +
-                (job.note.empty() ? "" : ": " + printable(job.note));
+                (why.empty() ? "" : ": " + why);
     }
     return reason("not-waiting", text);
 }

@@ -41,6 +41,28 @@ TEST_CASE("wait reason: every state has one") {
     CHECK(why(job_in(FLUX_JOB_STATE_INACTIVE)) == "not-waiting");
 }
 
+TEST_CASE("wait reason: of an ended job its exit code, its signal, or the note of its exception") {
+    Job job = job_in(FLUX_JOB_STATE_INACTIVE);
+    job.result = FLUX_JOB_RESULT_FAILED;
+    const auto text = [&job] { return text_at(wait_reason(job, {}).get(), "text"); };
+    CHECK(text() == "does not wait: it failed");
+    job.waitstatus = 3 << 8;
+    CHECK(text() == "does not wait: it failed: exit code 3");
+    CHECK(exit_code_of(job) == 3);
+    CHECK_FALSE(signal_of(job));
+    job.waitstatus = 9;
+    CHECK(text() == "does not wait: it failed: signal 9");
+    CHECK(signal_of(job) == 9);
+    CHECK_FALSE(exit_code_of(job));
+    job.note = "node failed";
+    CHECK(text() == "does not wait: it failed: node failed");
+    job = job_in(FLUX_JOB_STATE_INACTIVE);
+    job.result = FLUX_JOB_RESULT_COMPLETED;
+    job.waitstatus = 0;
+    CHECK(text() == "does not wait: it completed");
+    CHECK(exit_code_of(job) == 0);
+}
+
 TEST_CASE("wait reason: what holds it before the scheduler is asked comes first") {
     Job job = job_in(FLUX_JOB_STATE_SCHED);
     WaitFacts facts;
