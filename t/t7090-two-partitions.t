@@ -37,6 +37,10 @@ test_expect_success 'of the jobs in the way of one, those of another partition a
 	weir prio when $(cat d2) $(cat b1) >out && cat out && grep "in the queues .*debug.*: neither delays the other\." out &&
 	weir prio when $(cat d2) $(cat d1) >out && cat out && ! grep "neither" out
 '
+test_expect_success 'cancel names what it canceled, if it fails on another job' '
+	weir submit -q debug -n1 --simulate=1h d3 >d3 && test_expect_code 5 weir cancel $(cat d3) f1 2>err && cat err &&
+	grep "no active job" err && grep "Canceled $(cat d3)\." err && weir cancel $(cat b5) 2>err && test_must_be_empty err
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

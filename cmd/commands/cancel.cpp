@@ -119,6 +119,8 @@ Exit cancel_each(Context& context, Client& client, const Ids& ids) {
     }
     if (context.json) {
         (void)report(context, done, left_out);
+    } else if (worst != Exit::ok && !done.empty()) {
+        context.note("Canceled " + listed_jobs(done, context.err.glyphs.unicode) + ".");
     }
     return worst;
 }
