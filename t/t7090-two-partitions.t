@@ -41,6 +41,14 @@ test_expect_success 'cancel names what it canceled, if it fails on another job' 
 	weir submit -q debug -n1 --simulate=1h d3 >d3 && test_expect_code 5 weir cancel $(cat d3) f1 2>err && cat err &&
 	grep "no active job" err && grep "Canceled $(cat d3)\." err && weir cancel $(cat b5) 2>err && test_must_be_empty err
 '
+test_expect_success 'a queue is removed over a restart: the jobs that it had are listed, by its name' '
+	sed "/name = \"debug\"/,\$d" site.toml | sed "\$d" >less.toml && cat less.toml && stop_weir &&
+	start_weir --cores 8 --config less.toml --statedir "$(pwd)/state" && are_up batch &&
+	call job-manager.queue-list "{}" >queues && cat queues && ! grep debug queues &&
+	weir jobs -q debug >out && cat out && grep "^$(cat d1) " out && grep "^$(cat d2) " out && weir prio list -q debug &&
+	weir cancel $(cat d1) $(cat d2) && weir cancel --all && wait_until job-list.job-stats "{}" ".job_states.sched == 0" >/dev/null &&
+	for list in jobs "prio list"; do test_expect_code 5 weir $list -q debug 2>err && cat err && grep "no queue \"debug\"; there are: batch" err || return 1; done
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

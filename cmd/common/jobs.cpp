@@ -265,6 +265,18 @@ std::string ending_text(const Job& job) {
     return verb + " at " + local_time(job.cleanup > 0 ? job.cleanup : job.inactive) + (why.empty() ? "" : ": " + why);
 }
 
+namespace {
+
+bool has_active_job(Client& client, const std::string& queue) {
+    JobQuery query;
+    query.queue = queue;
+    query.limit = 1;
+    bool is_found = false;
+    return list_jobs(client, query, [&is_found](const Job&) { is_found = true; }) && is_found;
+}
+
+}  // namespace
+
 Status check_queue(Client& client, const std::string& name) {
     const auto answer = client.call("job-manager.queue-list", Json::object());
     if (!answer) {
@@ -277,6 +289,9 @@ Status check_queue(Client& client, const std::string& name) {
             return Done{};
         }
         known += (known.empty() ? "" : ", ") + one;
+    }
+    if (has_active_job(client, name)) {
+        return Done{};
     }
     return Error{std::errc::no_such_file_or_directory,
                  "there is no queue \"" + name + "\"; " +

@@ -56,8 +56,8 @@ struct JobQuery {
 };
 /// Jobs in job-list's order: pending by priority, then running, then inactive.
 Status list_jobs(Client& client, const JobQuery& query, const std::function<void(const Job&)>& take);
-/// Whether the instance has the queue; also success where it does not say. Errors: ENOENT with the queues that there
-/// are.
+/// Whether the instance has the queue, or an active job of a queue that is gone; also success where it does not say.
+/// Errors: ENOENT with the queues that there are.
 Status check_queue(Client& client, const std::string& name);
 /// A request to job-list.list-id without the id, and the job in its answer.
 Json job_question();
