@@ -37,6 +37,13 @@ test_expect_success 'of the jobs in the way of one, those of another partition a
 	weir prio when $(cat d2) $(cat b1) >out && cat out && grep "in the queues .*debug.*: neither delays the other\." out &&
 	weir prio when $(cat d2) $(cat d1) >out && cat out && ! grep "neither" out
 '
+test_expect_success 'copies that a partition had to give back are no jobs that ended there' '
+	(echo "\"everybody\" = 1"; echo "\"everybody/@*\" = 1") >open.toml && weir share apply --yes open.toml &&
+	weir share set everybody cores_max=2 && uri=$(call job-route.partitions | jq -r ".partitions[] | select(.name == \"batch\") | .instances[0].uri") &&
+	FLUX_URI=$uri wait_until job-list.job-stats "{}" ".canceled == 5" >/dev/null && weir share set everybody cores_max= &&
+	weir tree >out && cat out && test "$(awk "/batch/ { print \$7 }" out)" = 0 && weir top --once >out && cat out && grep "batch.* 0 done" out &&
+	weir tree --json >j && test "$(field j "d[\"children\"][0][\"jobs\"][\"canceled\"]")" = 5
+'
 test_expect_success 'cancel names what it canceled, if it fails on another job' '
 	weir submit -q debug -n1 --simulate=1h d3 >d3 && test_expect_code 5 weir cancel $(cat d3) f1 2>err && cat err &&
 	grep "no active job" err && grep "Canceled $(cat d3)\." err && weir cancel $(cat b5) 2>err && test_must_be_empty err

@@ -23,6 +23,7 @@ Json json_of(const Instance& instance) {
     Json jobs = Json::object();
     jobs.set("pending", instance.jobs.pending).set("running", instance.jobs.running);
     jobs.set("inactive", instance.jobs.inactive).set("failed", instance.jobs.failed);
+    jobs.set("canceled", instance.jobs.canceled);
     Json json = Json::object();
     json.set("uri", instance.uri).set("level", instance.level).set("version", instance.version);
     if (instance.jobid != 0) {

@@ -208,6 +208,7 @@ JobCounts job_counts(Client& client) {
         counts.running = integer_at(states, "run") + integer_at(states, "cleanup");
         counts.inactive = integer_at(states, "inactive");
         counts.failed = integer_at(answer->get(), "failed");
+        counts.canceled = integer_at(answer->get(), "canceled");
     }
     return counts;
 }

@@ -17,7 +17,10 @@ namespace weir::cmd {
 std::int64_t cores_of_r(json_t* document);
 
 struct JobCounts {
-    std::int64_t pending = 0, running = 0, inactive = 0, failed = 0;
+    std::int64_t pending = 0, running = 0, inactive = 0, failed = 0, canceled = 0;
+    /// The jobs that ended for good in a child. A copy that the parent took back is a canceled job there, and a job
+    /// that somebody cancels cannot be told from it: neither is counted.
+    std::int64_t ended_in_child() const { return inactive > canceled ? inactive - canceled : 0; }
 };
 JobCounts job_counts(Client& client);
 

@@ -52,7 +52,9 @@ std::vector<QueueLine> queue_lines_of(const json_t* answer, bool unicode) {
     return lines;
 }
 
-PartitionLine partition_line_of(Client& client, double answer_s) {
+enum class JobsOf : std::uint8_t { instance, child };
+
+PartitionLine partition_line_of(Client& client, double answer_s, JobsOf whose) {
     PartitionLine line;
     if (const auto answer = client.call("resource.sched-status", {}, answer_s)) {
         line.cores = cores_of_r(json_object_get(answer->get(), "all"));
@@ -64,7 +66,7 @@ PartitionLine partition_line_of(Client& client, double answer_s) {
     const JobCounts counts = job_counts(client);
     line.pending = counts.pending;
     line.running = counts.running;
-    line.finished = counts.inactive;
+    line.finished = whose == JobsOf::child ? counts.ended_in_child() : counts.inactive;
     return line;
 }
 
@@ -90,7 +92,7 @@ PartitionLine PartitionReader::read_child(const ChildEntry& child) {
         }
         below.policy = scheduler_of(instance);
     }
-    line = partition_line_of(*below.client, answer_s_);
+    line = partition_line_of(*below.client, answer_s_, JobsOf::child);
     line.policy = below.policy;
     if (!line.problem.empty()) {
         below_.erase(child.uri);  // another connection next time
@@ -117,7 +119,7 @@ std::vector<PartitionLine> PartitionReader::read(Client& client) {
         }
     }
     if (lines.empty()) {
-        lines.push_back(partition_line_of(client, answer_s_));
+        lines.push_back(partition_line_of(client, answer_s_, JobsOf::instance));
         lines.back().name = "all";
     }
     return lines;

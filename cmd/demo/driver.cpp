@@ -117,7 +117,7 @@ void Driver::observe_partition(const SessionChild& child, Client& client) {
     const JobCounts counts = job_counts(client);
     line.pending = counts.pending;
     line.running = counts.running;
-    line.finished = counts.inactive;
+    line.finished = counts.ended_in_child();
     line.jobs.clear();
     line.cores_busy = 0;
     JobQuery query;

@@ -12,6 +12,7 @@ namespace {
 void add_rows(Table& table, const Instance& instance, const std::string& label, const std::string& stem,
               Glyphs glyphs) {
     const std::string lost = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : "";
+    const bool is_child = instance.level > 0;
     if (!instance.problem.empty()) {
         table.add(
             {label, "", "", "", "", "", policy_text(instance.policy, true), lost.empty() ? instance.problem : lost});
@@ -19,7 +20,8 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
         table.add({label, scheduler_of(instance),
                    std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
-                   std::to_string(instance.jobs.inactive), policy_text(instance.policy, instance.level > 0),
+                   std::to_string(is_child ? instance.jobs.ended_in_child() : instance.jobs.inactive),
+                   policy_text(instance.policy, is_child),
                    lost.empty() ? (instance.is_drained ? "drained; " : "") + instance.uri : lost});
     }
     for (std::size_t i = 0; i < instance.children.size(); ++i) {
