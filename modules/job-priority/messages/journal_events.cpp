@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/r.hpp"
 #include "libfairshare/base/memory_size.hpp"
 #include "libfairshare/tree/node_terms.hpp"
+#include "modules/job-priority/messages/bounded_name.hpp"
 #include "modules/job-priority/tap/job_kind.hpp"
 
 namespace weir::priority {
@@ -30,11 +32,20 @@ std::int64_t integer_at(FlatValue object, std::string_view key) {
     return object[key].integer().value_or(0);
 }
 
-/// A guest chooses the text: a long one is not stored.
+// A guest chooses these texts: a long one is not stored.
+std::string name_at(FlatValue object, std::string_view key, std::size_t max = name_bytes_max) {
+    return bounded_name(text_at(object, key), max);
+}
+
+/// Nothing if the update does not name it.
+std::optional<std::string> new_name_at(FlatValue context, std::string_view key, std::size_t max = name_bytes_max) {
+    auto name = context[key].string();
+    return name ? std::optional(bounded_name(std::move(*name), max)) : std::nullopt;
+}
+
 std::string project_at(FlatValue value) {
-    constexpr std::size_t project_max = 255;
     const std::string name = value.string().value_or("");
-    return name == no_project ? "" : name.size() > project_max ? "(name too long)" : name;
+    return name == no_project ? "" : bounded_name(name, name_bytes_max);
 }
 
 /// The first element of an array; nothing for any other value.
@@ -112,9 +123,9 @@ JobRequest read_request(FlatValue jobspec) {
     const FlatValue system = jobspec["attributes"]["system"];
     const FlatValue resources = jobspec["resources"];
     JobRequest request;
-    request.account = text_at(system, "bank");
-    request.queue = text_at(system, "queue");
-    request.qos = text_at(system, "qos");
+    request.account = name_at(system, "bank", account_bytes_max);
+    request.queue = name_at(system, "queue");
+    request.qos = name_at(system, "qos");
     request.project = project_at(system["project"]);
     request.cores = requested_cores(resources);
     read_nodes(resources, request);
@@ -124,11 +135,11 @@ JobRequest read_request(FlatValue jobspec) {
     if (const auto routed = weir["userid"].integer()) {
         request.routed_for = static_cast<std::uint32_t>(*routed);
     }
-    request.queue_above = text_at(weir, "queue");
+    request.queue_above = name_at(weir, "queue");
     const FlatValue serves = first_of(weir["serves"]);
     request.is_instance = static_cast<bool>(serves);
     if (serves && !serves.next()) {
-        request.serves = serves.string().value_or("");
+        request.serves = bounded_name(serves.string().value_or(""), name_bytes_max);
     }
     return request;
 }
@@ -147,8 +158,9 @@ SubmitEvent read_submit(FlatValue context, FlatValue jobspec) {
 UpdateEvent read_update(FlatValue context) {
     const FlatValue duration = context["attributes.system.duration"];
     const FlatValue project = context["attributes.system.project"];
-    return {context["attributes.system.bank"].string(), context["attributes.system.queue"].string(),
-            context["attributes.system.qos"].string(), duration ? std::optional(wall_time_of(duration)) : std::nullopt,
+    return {new_name_at(context, "attributes.system.bank", account_bytes_max),
+            new_name_at(context, "attributes.system.queue"), new_name_at(context, "attributes.system.qos"),
+            duration ? std::optional(wall_time_of(duration)) : std::nullopt,
             project ? std::optional(project_at(project)) : std::nullopt};
 }
 

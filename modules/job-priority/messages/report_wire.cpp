@@ -15,12 +15,14 @@
 #include "libfairshare/base/json/text_writer.hpp"
 #include "libsched/config/usage_settings.hpp"
 #include "modules/job-priority/jobs/job_cost.hpp"
+#include "modules/job-priority/messages/bounded_name.hpp"
 
 namespace weir::priority {
 namespace {
 
-// Bounds of a valid report: names are components of paths, and dates lie within three thousand years of 1970.
+// Bounds of a valid report: names are bounded as JSON, and dates lie within three thousand years of 1970.
 constexpr std::size_t report_name_max = 1024;
+static_assert(name_bytes_max <= report_name_max && account_bytes_max <= report_name_max);
 constexpr std::int64_t report_seq_max = std::int64_t{1} << 62;  // the records behind it have numbers, too
 constexpr std::int64_t report_date_max_us = 100'000'000'000'000'000;
 constexpr std::int64_t report_gpus_max = std::int64_t{1} << 28;
@@ -143,7 +145,7 @@ class RecordFields {
             return names_[static_cast<std::size_t>(*number)];
         }
         auto text = value.string();
-        is_good_ = is_good_ && text && text->size() <= report_name_max;
+        is_good_ = is_good_ && text && is_bounded(*text, report_name_max);
         if (is_good_) {
             names_.push_back(std::move(*text));
             return names_.back();

@@ -21,6 +21,9 @@
 
 namespace weir::priority {
 
+/// The longest report that is read. 500 records with the longest names that are written have half of it.
+inline constexpr std::size_t report_bytes_max = std::size_t{2} << 20;
+
 /// O(size log names).
 std::string write_report(FluxJobId child, const UplinkBatch& batch);
 

@@ -15,7 +15,6 @@ namespace weir::priority {
 namespace {
 
 constexpr std::size_t instance_name_max = 256;
-constexpr std::size_t report_bytes_max = std::size_t{2} << 20;  // 500 records with the longest names are less
 constexpr std::size_t policy_text_max = 500;
 constexpr double report_pause_s = 0.1;  // of real time, between two turns of guests' reports
 

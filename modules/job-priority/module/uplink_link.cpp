@@ -104,7 +104,9 @@ void UplinkLink::on_attach(flux_future_t* f) {
                      service_.sends().uplink().queue().unacknowledged());
             last_reason_.clear();
         }
-        link_.proven();
+        if (!is_report_failing_) {
+            link_.proven();
+        }
     }
     service_.take_parent_factors(rows, is_complete);
     if (const json_t* policy = json_object_get(payload.get(), "policy"); policy != nullptr) {
@@ -153,11 +155,31 @@ void UplinkLink::send() {
     flux::then<&UplinkLink::on_report>(report_.get(), this);
 }
 
+/// A record that the parent cannot read would hold up all behind it for good. The next batches are smaller, until it is
+/// alone, and then it is dropped: the attach that follows says from which record on we report.
+void UplinkLink::find_refused(const char* why) {
+    const auto alone = service_.sends().uplink().queue().refused();
+    if (alone) {
+        flux_log(h_, LOG_ERR, "usage record %llu is dropped: the parent's job-priority cannot read it (%s)",
+                 static_cast<unsigned long long>(*alone), why);
+        service_.sends().uplink().acknowledged(*alone);
+    }
+}
+
 void UplinkLink::on_report(flux_future_t* f) {
     const char* text = nullptr;
     if (flux_rpc_get(f, &text) < 0) {
-        refuse(f, errno);
+        const int errnum = errno;
+        is_report_failing_ = true;
+        if (errnum == EPROTO) {
+            const char* said = flux_future_error_string(f);
+            find_refused(said != nullptr ? said : flux_strerror(errnum));
+        }
+        refuse(f, errnum);
         return;
+    }
+    if (std::exchange(is_report_failing_, false)) {
+        link_.proven();
     }
     const flux::Future answered = std::exchange(report_, {});  // freed at the end: it owns `text`
     round_trips_.add(flux_reactor_time() - report_since_s_);

@@ -43,6 +43,7 @@ class UplinkLink {
     void on_lost(const std::string& why);
     void on_attach(flux_future_t* f);
     void on_report(flux_future_t* f);
+    void find_refused(const char* why);
     void refuse(flux_future_t* f, int errnum);
     void send();
     void wait(Duration time);
@@ -55,6 +56,7 @@ class UplinkLink {
     State state_ = State::connecting;
     bool is_first_answer_ = true;
     bool was_attached_ = false;
+    bool is_report_failing_ = false;  ///< since the last one that was applied: attaching is no reason to hurry
     std::string last_reason_;
     flux::Future attach_;
     flux::Future report_;

@@ -26,35 +26,43 @@ bool UplinkQueue::attached(std::uint64_t acked) {
         return false;
     }
     is_attached_ = true;
-    is_out_ = false;
+    out_ = 0;
     acknowledged(acked);
     return true;
 }
 
 void UplinkQueue::detached() {
     is_attached_ = false;
-    is_out_ = false;
+    out_ = 0;
 }
 
 std::optional<UplinkBatch> UplinkQueue::next() {
-    if (!is_attached_ || is_out_ || records_.empty()) {
+    if (!is_attached_ || out_ != 0 || records_.empty()) {
         return std::nullopt;
     }
     UplinkBatch batch;
     batch.first_seq = records_.begin()->first;
     for (const auto& [seq, record] : records_) {
-        if (batch.records.size() == batch_max) {
+        if (batch.records.size() == limit_) {
             break;
         }
         batch.records.push_back(record);
     }
-    is_out_ = true;
+    out_ = batch.records.size();
     sent_seq_ = std::max(sent_seq_, batch.first_seq + batch.records.size() - 1);
     return batch;
 }
 
+std::optional<std::uint64_t> UplinkQueue::refused() {
+    const std::size_t out = std::exchange(out_, 0);
+    limit_ = std::max<std::size_t>(1, out / 2);
+    return out == 1 ? std::optional(first_seq()) : std::nullopt;
+}
+
 std::uint64_t UplinkQueue::acknowledged(std::uint64_t acked) {
-    is_out_ = false;
+    if (std::exchange(out_, 0) != 0) {
+        limit_ = std::min(batch_max, limit_ * 2);
+    }
     sent_seq_ = std::max(sent_seq_, acked);
     records_.erase(records_.begin(), records_.upper_bound(acked));
     return acked;

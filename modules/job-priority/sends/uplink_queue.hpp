@@ -40,6 +40,10 @@ class UplinkQueue {
     void detached();
     /// The next batch; empty when not attached, when one is in flight, or when all is sent.
     std::optional<UplinkBatch> next();
+    /// The parent says that the batch in flight is malformed. The next one has half as many records, at least one; with
+    /// each batch that is applied the number doubles again. Returns the record that no batch can be without: it was
+    /// alone.
+    std::optional<std::uint64_t> refused();
     /// The parent applied everything up to `acked`. Returns the highest number that may be deleted.
     std::uint64_t acknowledged(std::uint64_t acked);
 
@@ -54,7 +58,8 @@ class UplinkQueue {
     std::uint64_t last_seq_ = 0;
     std::uint64_t sent_seq_ = 0;  ///< the last number that the parent may have; those of the state file it may have
     bool is_attached_ = false;
-    bool is_out_ = false;
+    std::size_t out_ = 0;            ///< records in flight; one batch is, or none
+    std::size_t limit_ = batch_max;  ///< records of the next batch
 };
 
 }  // namespace weir::priority

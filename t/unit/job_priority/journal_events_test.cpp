@@ -87,6 +87,44 @@ TEST_CASE("journal events: an update of the time limit is read as the jobspec's 
     CHECK_FALSE(wall_time("bank\":\"bio\"").has_value());
 }
 
+TEST_CASE("journal events: a name that is too long to store and to report is as none that is there") {
+    const auto request = [](const std::string& system) {
+        const auto message = journal(
+            R"({"id":5,"events":[{"timestamp":1,"name":"submit","context":{"userid":1}}],
+                "jobspec":{"attributes":{"system":{)" +
+            system + "}}}}");
+        return std::get<SubmitEvent>(message->events.at(0).what).request;
+    };
+    const auto named = [](const char* key, const std::string& name) {
+        return "\"" + std::string(key) + "\":\"" + name + '"';
+    };
+    const std::string none = "(name too long)";
+    CHECK(request(named("bank", std::string(1000, 'x'))).account == std::string(1000, 'x'));
+    CHECK(request(named("bank", std::string(1001, 'x'))).account == none);
+    CHECK(request(named("queue", std::string(255, 'x'))).queue == std::string(255, 'x'));
+    CHECK(request(named("queue", std::string(256, 'x'))).queue == none);
+    CHECK(request(named("qos", std::string(256, 'x'))).qos == none);
+    CHECK(request(named("project", std::string(256, 'x'))).project == none);
+    const JobRequest inner = request("\"weir\":{" + named("queue", std::string(256, 'x')) + R"(,"serves":[")" +
+                                     std::string(256, 'x') + "\"]}");
+    CHECK(inner.queue_above == none);
+    CHECK(inner.serves == none);
+    std::string controls;
+    for (int i = 0; i < 42; ++i) {
+        controls += "\\u0001";
+    }
+    CHECK(request(named("queue", controls)).queue == std::string(42, '\1'));
+    CHECK(request(named("queue", controls + "\\u0001")).queue == none);
+
+    const auto message = journal(R"({"id":5,"events":[{"timestamp":1,"name":"jobspec-update","context":{)" +
+                                 named("attributes.system.bank", std::string(1001, 'x')) + ',' +
+                                 named("attributes.system.queue", std::string(256, 'x')) + "}}]}");
+    const auto& update = std::get<UpdateEvent>(message->events.at(0).what);
+    CHECK(update.account == none);
+    CHECK(update.queue == none);
+    CHECK_FALSE(update.qos);
+}
+
 TEST_CASE("journal events: the sentinel ends the backlog") {
     CHECK(journal(R"({"id":-1,"events":[]})")->is_sentinel);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "modules/job-priority/messages/report_wire.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "modules/job-priority/messages/bounded_name.hpp"
+#include "modules/job-priority/messages/journal_events.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -58,6 +61,50 @@ TEST_CASE("report: every value of a start survives the way there, of an end its 
         CHECK(got.cores == sent.cores);
         CHECK(got.inside == sent.inside);
         CHECK(got.bill == sent.bill);
+    }
+}
+
+TEST_CASE("report: a batch of records with the longest names that are kept is read back") {
+    const std::string escaped = "\\u0001";
+    const std::string quoted_twice = R"(\")";
+    for (const std::string& unit : {std::string("x"), std::string("\xc3\xa9"), quoted_twice, escaped}) {
+        std::vector<UplinkRow> rows;
+        FlatJson reader;
+        for (std::size_t i = 0; i < UplinkQueue::batch_max; ++i) {
+            const auto name = [&](std::size_t bytes, const char* kind) {
+                std::string text = kind + std::to_string(i);
+                while (text.size() + unit.size() <= bytes) {
+                    text += unit;
+                }
+                return text;
+            };
+            const std::string text = R"({"id":1,"events":[{"timestamp":1,"name":"submit","context":{"userid":1}}],)"
+                                     R"("jobspec":{"attributes":{"system":{"bank":")" +
+                                     name(account_bytes_max, "b") + R"(","queue":")" + name(name_bytes_max, "q") +
+                                     R"(","project":")" + name(name_bytes_max, "p") + "\"}}}}";
+            const auto read = read_journal(reader.read(text));
+            const JobRequest request = std::get<SubmitEvent>(read->events.at(0).what).request;
+            REQUIRE(request.account[0] == 'b');
+            REQUIRE(request.queue[0] == 'q');
+            REQUIRE(request.project[0] == 'p');
+            rows.push_back({true,
+                            ~std::uint64_t{i},
+                            "u" + std::to_string(i) + std::string(250, 'u'),
+                            request.account,
+                            3,
+                            at(1),
+                            7,
+                            {.queue = request.queue, .project = request.project}});
+        }
+        const std::string text = write_report(99, {41, rows});
+        CHECK(text.size() + UplinkQueue::batch_max * name_bytes_max <= report_bytes_max);  // another name has room
+        const auto back = read_text_of_report(text);
+        REQUIRE(back);
+        REQUIRE(back->records.size() == rows.size());
+        CHECK(std::equal(rows.begin(), rows.end(), back->records.begin(), [](const UplinkRow& a, const UplinkRow& b) {
+            return a.account == b.account && a.user == b.user && a.bill.queue == b.bill.queue &&
+                   a.bill.project == b.bill.project;
+        }));
     }
 }
 

@@ -77,6 +77,51 @@ TEST_CASE("uplink: batches are bounded") {
     CHECK(queue.next()->records.size() == UplinkQueue::batch_max);
 }
 
+TEST_CASE("uplink: a record that the parent refuses is found by batches that halve, and the others arrive") {
+    constexpr std::uint64_t last = 700;
+    for (const std::uint64_t bad : {1U, 123U, 500U, 501U, 700U}) {
+        CAPTURE(bad);
+        UplinkQueue queue;
+        for (std::uint64_t job = 1; job <= last; ++job) {
+            queue.add(record(job));
+        }
+        std::uint64_t acked = 0;
+        std::uint64_t dropped = 0;
+        int batches = 0;
+        queue.attached(0);
+        while (const auto batch = queue.next()) {
+            REQUIRE(batch->first_seq == acked + 1);
+            REQUIRE(++batches < 60);
+            const std::uint64_t end = acked + batch->records.size();
+            if (bad > acked && bad <= end) {
+                if (const auto alone = queue.refused()) {
+                    dropped = *alone;
+                    acked = queue.acknowledged(*alone);
+                }
+                queue.detached();
+                queue.attached(acked);
+            } else {
+                acked = queue.acknowledged(end);
+            }
+        }
+        CHECK(dropped == bad);
+        CHECK(acked == last);
+    }
+}
+
+TEST_CASE("uplink: after a refused batch the batches grow again") {
+    UplinkQueue queue;
+    for (std::size_t job = 0; job < 3 * UplinkQueue::batch_max; ++job) {
+        queue.add(record(job));
+    }
+    queue.attached(0);
+    CHECK(queue.next()->records.size() == UplinkQueue::batch_max);
+    CHECK_FALSE(queue.refused());
+    CHECK(queue.next()->records.size() == UplinkQueue::batch_max / 2);
+    queue.acknowledged(UplinkQueue::batch_max / 2);
+    CHECK(queue.next()->records.size() == UplinkQueue::batch_max);
+}
+
 // Mutant: modules/job-priority/sends/report_pace.hpp: records >= UplinkQueue::batch_max => records >
 // UplinkQueue::batch_max
 TEST_CASE("report pace: a quiet child reports at once, a busy one once in the pause, a full report goes at once") {
