@@ -80,11 +80,15 @@ std::optional<FluxJobId> ChildReports::life_with_closed(FluxJobId child, std::ui
     return life != lives.end() ? std::optional(*life) : std::nullopt;
 }
 
-/// The life in which that instant lies; nothing if it is this one.
+/// The life in which that instant lies; nothing if it is this one, as for nearly all records: the lives are looked for
+/// among all closed jobs only after that.
 std::optional<FluxJobId> ChildReports::earlier_life_at(FluxJobId child, Instant at) const {
     const RunningJob* own = accounting_.find(child);
+    if (own == nullptr || at >= own->start) {
+        return std::nullopt;
+    }
     const std::vector<FluxJobId> lives = earlier_lives(child, children_.at(child).instance);
-    if (own == nullptr || at >= own->start || lives.empty()) {
+    if (lives.empty()) {
         return std::nullopt;
     }
     const auto& closed = accounting_.closed();

@@ -81,7 +81,9 @@ UsageLabels UsageReport::labels() const {
 void UsageReport::add(std::size_t span, const UsageSlot& slot, SignedCoreMicros core_us) {
     const std::string others(others_name);
     const bool is_told = !user_ || slot.user == *user_;
-    sums_[{span, label_of(is_told ? slot : UsageSlot{0, others, others, others, others}, query_.by)}] += core_us;
+    if (sums_.size() <= rows_max) {
+        sums_[{span, label_of(is_told ? slot : UsageSlot{0, others, others, others, others}, query_.by)}] += core_us;
+    }
 }
 
 void UsageReport::add_hour(const UsageSlot& slot, std::int64_t core_us) {
@@ -105,9 +107,8 @@ void UsageReport::add_unwritten(const PriorityService& service, Instant now) {
 
 Result<Json> UsageReport::view(const PriorityService& service, Instant now) const {
     if (sums_.size() > rows_max) {
-        return Error{std::errc::argument_list_too_long, "the report would have " + std::to_string(sums_.size()) +
-                                                            " rows, and has at most " + std::to_string(rows_max) +
-                                                            ": ask for a shorter span, or name less in --by"};
+        return Error{std::errc::argument_list_too_long, "the report would have more than " + std::to_string(rows_max) +
+                                                            " rows: ask for a shorter span, or name less in --by"};
     }
     SignedCoreMicros total = 0;
     Json rows = Json::array();

@@ -37,10 +37,13 @@ class UsageReport {
     const UsageQuery& query() const { return query_; }
     /// What the slots that are added must tell apart.
     UsageLabels labels() const;
+    /// The number of rows that are stored.
+    std::size_t rows() const { return sums_.size(); }
     /// The number of spans.
     std::size_t spans() const { return query_.edges.empty() ? 0 : query_.edges.size() - 1; }
 
-    /// Adds to the row of `slot` in a span. O(log rows).
+    /// Adds to the row of `slot` in a span. Nothing once there are more than rows_max, since view() is an error then.
+    /// O(log rows_max).
     void add(std::size_t span, const UsageSlot& slot, SignedCoreMicros core_us);
     /// Adds an hour to the span that contains it, if there is one.
     void add_hour(const UsageSlot& slot, std::int64_t core_us);
@@ -56,7 +59,7 @@ class UsageReport {
   private:
     UsageQuery query_;
     std::optional<std::string> user_;
-    std::map<std::pair<std::size_t, UsageSlot>, SignedCoreMicros> sums_;
+    std::map<std::pair<std::size_t, UsageSlot>, SignedCoreMicros> sums_;  ///< at most rows_max + 1
 };
 
 }  // namespace weir::priority

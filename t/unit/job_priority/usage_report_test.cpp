@@ -271,6 +271,24 @@ TEST_CASE("usage report: a sum beyond 64 bits is exact in the store, and refused
     CHECK_FALSE(report.view(*s, at(0)));
 }
 
+TEST_CASE("usage report: more rows than an answer has are refused, and not stored before that") {
+    UsageReport report({{0, 4}, all_labels});
+    auto s = ready_service();
+    const auto add_rows = [&report](std::size_t first, std::size_t last) {
+        for (std::size_t row = first; row < last; ++row) {
+            report.add(0, {0, "a", "u" + std::to_string(row), "", ""}, 1);
+        }
+    };
+    add_rows(0, UsageReport::rows_max);
+    CHECK(report.view(*s, at(0)));
+    add_rows(UsageReport::rows_max, 2 * UsageReport::rows_max);
+    CHECK(report.rows() == UsageReport::rows_max + 1);
+    const auto view = report.view(*s, at(0));
+    REQUIRE_FALSE(view);
+    CHECK(view.error().code == std::errc::argument_list_too_long);
+    CHECK_THAT(view.error().message, Catch::Matchers::Contains("more than 20000 rows: ask for a shorter span"));
+}
+
 TEST_CASE("usage report: edges are whole hours, and a question that is none is refused") {
     const auto edges = [](const char* text) {
         const Json asked = Json::parse_payload(text);
