@@ -262,16 +262,47 @@ void CountedUsage::convert(const UsageRules& rules, std::span<const CountedJob> 
     }
 }
 
+/// The usage of a leaf as what ended in the past, less what its running jobs give in the history by themselves.
+void CountedUsage::remember(NodeId leaf, CoreMicros usage, Instant at) {
+    const auto running_so_far = static_cast<CoreMicros>(history_->use(leaf, at).cpu_time_h * hour_us);
+    history_->remember(leaf, usage - std::min(usage, running_so_far), at);
+}
+
+/// REQUIRES: nothing of what is kept was charged at dispatch.
+void CountedUsage::begin_history(const LsfHistorySettings& settings, std::span<const CountedJob> running, Instant at) {
+    history_.emplace(tree_->size(), settings);
+    const auto start_those = [&](bool is_prepaid) {
+        for (const CountedJob& job : running) {
+            if (is_in_tree(job.charge.payer) && (job.charge.requested != Duration{}) == is_prepaid) {
+                history_->start(job.charge.payer, job.holds, job.charge.started);
+            }
+        }
+    };
+    start_those(false);
+    const auto unit = static_cast<CoreMicros>(rules_.unit);
+    for (std::uint32_t i = 1; i < tree_->size(); ++i) {
+        if (const NodeId leaf{i}; tree_->is_association(leaf)) {
+            const CoreMicros usage = std::visit([&](const auto& kept) { return kept.usage(leaf, at); }, kept_);
+            remember(leaf, (usage + unit / 2) / unit, at);
+        }
+    }
+    start_those(true);
+}
+
 void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob> running, Instant at) {
     WEIR_CHECK(rules.validate().has_value() && rules.unit == rules_.unit);
     for (const CountedJob& job : running) {
         prepay(job, -1);
     }
     convert(rules, running, at);
+    const bool is_first_history = rules.history && !history_;
+    if (is_first_history) {
+        begin_history(*rules.history, running, at);
+    }
     for (const CountedJob& job : running) {
         prepay(job, 1);
     }
-    if (rules.history != rules_.history) {
+    if (rules.history != rules_.history && !is_first_history) {
         const auto for_all = [&](auto what) {
             for (const CountedJob& job : running) {
                 if (is_in_tree(job.charge.payer)) {
@@ -282,13 +313,9 @@ void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob
         if (history_ && rules.history) {
             for_all([&](const CountedJob& job) { history_->forget(job.charge.payer, job.holds, job.charge.started); });
             history_->set_settings(*rules.history, at);
-        } else if (rules.history) {
-            history_.emplace(tree_->size(), *rules.history);
+            for_all([&](const CountedJob& job) { history_->start(job.charge.payer, job.holds, job.charge.started); });
         } else {
             history_.reset();
-        }
-        if (history_) {
-            for_all([&](const CountedJob& job) { history_->start(job.charge.payer, job.holds, job.charge.started); });
         }
     }
     rules_ = rules;
@@ -316,8 +343,7 @@ void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJo
         }
         std::visit([&](auto& kept) { kept.add(leaf, amount, at); }, kept_);
         if (history_ && is_in_tree(leaf)) {
-            const auto running_so_far = static_cast<CoreMicros>(history_->use(leaf, at).cpu_time_h * hour_us);
-            history_->remember(leaf, usage - std::min(usage, running_so_far), at);
+            remember(leaf, usage, at);
         }
     };
     for (std::uint32_t i = 1; i < tree_->size(); ++i) {

@@ -71,7 +71,8 @@ class CountedUsage {
 
     /// Changes the rules. The usage of every leaf at `at` stays, and is counted by the new rules from then on. Another
     /// half-life or window converts its history as the ledgers do; from half-life to windows or back, the usage is
-    /// dated `at`. `running`: the jobs that started and have not ended. REQUIRES: validate(); the unit stays.
+    /// dated `at`, also in a history that begins. `running`: the jobs that started and have not ended. REQUIRES:
+    /// validate(); the unit stays.
     void set_rules(const UsageRules& rules, std::span<const CountedJob> running, Instant at);
     /// Takes over from a ledger that counts whole cores: its usage at `at`, dated `at`. REQUIRES: no event yet; the
     /// ledger has this tree; no job of `running` was charged at dispatch.
@@ -95,6 +96,8 @@ class CountedUsage {
     static Kept made(const ShareTreePtr& tree, const UsageRules& rules);
     void prepay(const CountedJob& job, int sign);
     void convert(const UsageRules& rules, std::span<const CountedJob> running, Instant at);
+    void begin_history(const LsfHistorySettings& settings, std::span<const CountedJob> running, Instant at);
+    void remember(NodeId leaf, CoreMicros usage, Instant at);
 
     ShareTreePtr tree_;
     UsageRules rules_;

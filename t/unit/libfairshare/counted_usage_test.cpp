@@ -236,6 +236,43 @@ TEST_CASE("counted: taking over whole cores keeps what was used and goes on with
     }
 }
 
+TEST_CASE("counted: a history that begins at a change of rules has what was used before") {
+    for (UsageRules rules : {half_life_rules(), window_rules()}) {
+        CountedUsage usage(tree(), rules);
+        const NodeId x = at_path(usage, "a/@x");
+        const NodeId y = at_path(usage, "a/@y");
+        const CountedJob ended{{x, 4000, second(0), {}}, {4, 0, {}}};
+        const CountedJob running{{x, 2000, second(1000), {}}, {2, 0, {}}};
+        const CountedJob ended_of_y{{y, 1000, second(0), 1h}, {1, 0, 1h}};
+        const CountedJob prepaid{{y, 2000, second(1000), 2h}, {2, 0, 2h}};
+        usage.start(ended);
+        usage.start(ended_of_y);
+        usage.end(ended, second(900));
+        usage.end(ended_of_y, second(900));
+        const double before_of_y = of(usage, "a/@y", second(2000));
+        usage.start(running);
+        usage.start(prepaid);
+        const double before = of(usage, "a/@x", second(2000));
+        rules.history = history_rules().history;
+        rules.history->hist_hours = 0;
+        usage.set_rules(rules, std::array{running, prepaid}, second(2000));
+        CHECK(of(usage, "a/@x", second(2000)) == Approx(before));
+        std::vector<DynamicUse> use;
+        usage.use(second(2000), use);
+        CHECK(use.at(x.value).cpu_time_h * 3600 == Approx(before));
+        CHECK(use.at(x.value).run_time_h * 3600 == Approx(2000));
+        CHECK(use.at(x.value).hist_run_time_h * 3600 == Approx(before - 2000));
+        CHECK(use.at(y.value).hist_run_time_h * 3600 == Approx(before_of_y));
+        CHECK(use.at(y.value).cpu_time_h * 3600 == Approx(before_of_y + 2000));
+        CHECK(use.at(at_path(usage, "a").value).job_slots == 4);
+        usage.end(running, second(3000));
+        usage.end(prepaid, second(3000));
+        usage.use(second(3000), use);
+        CHECK(use.at(x.value).cpu_time_h * 3600 == Approx(before + 2000));
+        CHECK(use.at(y.value).hist_run_time_h * 3600 == Approx(before_of_y + 4000));
+    }
+}
+
 TEST_CASE("counted: LSF's CPU time of a running job grows without being told") {
     UsageRules rules = history_rules();
     rules.history->hist_hours = 0;
