@@ -75,6 +75,21 @@ void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     }
 }
 
+std::optional<LimitHit> Admission::submission(const ShareTree& tree, Id id, NodeId payer) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) {
+        return counts_.submission(tree, payer);
+    }
+    const NodeId before = job->second.payer;
+    if (before == payer) {
+        return std::nullopt;
+    }
+    counts_.remove_active(tree, before);
+    auto hit = counts_.submission(tree, payer);
+    counts_.add_active(tree, before);
+    return hit;
+}
+
 void Admission::note_freed(const ShareTree& tree, const Job& before) {
     if (before.payer == unassociated || !counts_as_running(before.state)) {
         return;

@@ -63,6 +63,9 @@ class Admission {
     /// A limit that holds it back, with the current count; nothing if none does.
     std::optional<LimitHit> hit(Id id) const;
     const LimitCounts& counts() const { return counts_; }
+    /// The limit of active jobs that the job exceeds as a new one or, where it counts for another payer, with this
+    /// payer from now on. The nodes above both count it once. O(depth + log jobs).
+    std::optional<LimitHit> submission(const ShareTree& tree, Id id, NodeId payer);
     std::size_t size() const { return jobs_.size(); }
     /// How many times a job was compared with the limits of its path: the cost of admit().
     std::uint64_t looks() const { return looks_; }

@@ -85,7 +85,7 @@ void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
         const bool is_update = std::holds_alternative<UpdateEvent>(applied.event.what);
         const bool is_waiting = !applied.job->has_resources && !applied.job->is_over;
         if (applied.is_new || (is_update && is_waiting)) {
-            check(tree, *applied.job, applied.is_new);
+            check(tree, *applied.job);
         }
     }
     count(tree, applied.event.id);
@@ -94,12 +94,12 @@ void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
     }
 }
 
-void Gate::check(const ShareTree& tree, const BookJob& job, bool is_new) {
+void Gate::check(const ShareTree& tree, const BookJob& job) {
     if (!is_limited_) {
         return;
     }
     auto hit = LimitCounts::never(tree, job.payer, asked(job));
-    hit = hit || !is_new ? hit : admission_.counts().submission(tree, job.payer);
+    hit = hit ? hit : admission_.submission(tree, job.id, job.payer);
     if (hit) {
         refusals_.emplace_back(job.id, "refused by a limit of the share tree: " + words_of(*hit, tree) +
                                            omission_text(*hit, job, asked(job)));

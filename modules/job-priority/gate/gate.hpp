@@ -83,7 +83,7 @@ class Gate {
         return is_child_ && settings_.takes_parent_factors && job.copy_of != 0;
     }
     void keep_admitted();
-    void check(const ShareTree& tree, const BookJob& job, bool is_new);
+    void check(const ShareTree& tree, const BookJob& job);
 
     const Settings& settings_;
     const JobBook& book_;

@@ -136,6 +136,39 @@ TEST_CASE("service: what no waiting helps is refused once, with the limit; a bac
     CHECK(s->gate().take_refusals().empty());
 }
 
+TEST_CASE("service: another account is refused where it has too many jobs, and those above both count the job once") {
+    auto s = service();
+    put_tree(*s,
+             "\"site\" = {shares = 1, active_jobs_max = 2}\n\"site/a\" = 1\n\"site/a/@alice\" = 1\n"
+             "\"site/b\" = {shares = 1, active_jobs_max = 1}\n\"site/b/@alice\" = 1\n");
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    const auto arrive_in = [&](FluxJobId id, const char* account) {
+        JobEvent event = submitted(id, 1, alice);
+        std::get<SubmitEvent>(event.what).request.account = account;
+        s->apply(event);
+        s->apply(eligible(id, 1));
+    };
+    const auto move_to = [&](FluxJobId id, const char* account) {
+        UpdateEvent event;
+        event.account = account;
+        s->apply({id, at(2), event});
+        return s->gate().take_refusals();
+    };
+    arrive_in(1, "b");
+    arrive_in(2, "a");
+    CHECK(move_to(2, "a").empty());
+    CHECK(move_to(1, "b").empty());
+    const auto refused = move_to(2, "b");
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].first == 2);
+    CHECK(refused[0].second ==
+          "refused by a limit of the share tree: site/b has at most 1 job that wait or run; 1 does");
+    CHECK(move_to(2, "a").empty());
+    CHECK(move_to(1, "a").empty());
+    CHECK(move_to(2, "b").empty());
+}
+
 TEST_CASE("service: another tree lifts a limit or brings one") {
     auto s = limited();
     arrive(*s, 1, 1, alice);
