@@ -181,6 +181,10 @@ test_expect_success 'a partition with a policy of its own says so, here too' '
 	weights_of three ".weights.qos == 1000" && weir prio weights | tee out && grep "has a policy of its own" out &&
 	weir tree | grep " own "
 '
+test_expect_success 'of one that was killed nothing is said any more' '
+	kill -9 $(cat three/broker.pid) && wait_event $(cat three.id) clean >/dev/null &&
+	weights_of top "all(.in_force.children[]; .jobid != $(cat three.id)) and (.in_force.children | length) > 0"
+'
 test_expect_success 'it ends' '
 	kill $broker && wait $broker; test -z "$(leftovers)"
 '

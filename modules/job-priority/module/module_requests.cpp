@@ -329,10 +329,10 @@ void Module::end_attached() {
         const bool is_over = service_->children().children().count(one->first) == 0;
         if (is_over) {
             flux::respond_error(h_, one->second.get(), ENODATA, "the job has ended");
-            policy_->forget_child(one->first);
         }
         one = is_over ? attached_.erase(one) : std::next(one);
     }
+    policy_->forget_ended();  // a child that was killed is not among the attached any more
 }
 
 /// The broker does not fail the open requests of a module that is removed. Without this response a child would wait for

@@ -105,6 +105,13 @@ Json PolicyLink::for_child(ChildKind child) const {
     return write_policy(current(), child);
 }
 
+void PolicyLink::forget_ended() {
+    std::erase_if(children_, [this](const auto& one) {
+        const BookJob* job = service_.book().find(one.first);
+        return job == nullptr || !job->has_resources;
+    });
+}
+
 bool PolicyLink::has_changed() {
     const std::pair now{version_, service_.trees().in_force().revision};
     return std::exchange(published_, now) != now;

@@ -57,7 +57,8 @@ class PolicyLink {
     /// Whether it differs from that at the last call with `true` as result. O(1).
     bool has_changed();
     void note_child(FluxJobId child, ChildPolicy policy) { children_.insert_or_assign(child, std::move(policy)); }
-    void forget_child(FluxJobId child) { children_.erase(child); }
+    /// Forgets the children whose job holds no resources any more. O(children log jobs).
+    void forget_ended();
 
     /// The policy in force here, for views and for the parent.
     ChildPolicy in_force() const;
