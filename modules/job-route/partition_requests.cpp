@@ -14,6 +14,7 @@
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/partition_checks.hpp"
 #include "modules/job-route/partition_keeper.hpp"
+#include "modules/job-route/resource_map.hpp"
 
 namespace weir::route {
 namespace {

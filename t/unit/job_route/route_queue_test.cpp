@@ -202,7 +202,7 @@ TEST_CASE("route queue: a copy whose job gets another account, project or time l
     JournalEvent limit = account;
     account.account = "chem";
     project.has_project = true;
-    limit.duration = Duration(60'000'000);
+    limit.duration = weir::Duration(60'000'000);
     for (const JournalEvent& update : {account, project, limit}) {
         RouteTable table = with_a_job();
         table.event(job, update);
