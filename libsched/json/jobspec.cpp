@@ -88,6 +88,9 @@ void read_weir(const Value& weir, Jobspec& out) {
     if (const auto jobid = weir.find("jobid")) {
         out.weir_jobid = JobId{static_cast<std::uint64_t>(jobid->integer(0, INT64_MAX))};
     }
+    if (const auto submit = weir.find("submit")) {
+        out.weir_submit = Instant{submit->take(duration_from_number(submit->number()))};
+    }
     if (const auto serves = weir.find("serves")) {
         for (std::size_t i = 0; i < serves->size(); i++) {
             out.weir_serves.push_back((*serves)[i].string());
@@ -204,6 +207,9 @@ Json encode_weir(const Jobspec& jobspec) {
     }
     if (jobspec.weir_jobid) {
         weir.set("jobid", jobspec.weir_jobid->value);
+    }
+    if (jobspec.weir_submit) {
+        weir.set("submit", to_seconds(*jobspec.weir_submit));
     }
     if (!jobspec.weir_serves.empty()) {
         Json serves = Json::array();

@@ -31,6 +31,7 @@ struct Jobspec {
     // child instance serves
     std::optional<std::uint32_t> weir_userid;
     std::optional<JobId> weir_jobid;
+    std::optional<Instant> weir_submit;  ///< when its user submitted it to the instance above
     std::vector<std::string> weir_serves;
     // tasks[0]
     std::vector<std::string> command;

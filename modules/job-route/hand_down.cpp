@@ -11,7 +11,7 @@ namespace weir::route {
 // ---- facts ----
 
 void HandDown::file(JobId id, const Job& job, bool is_in) {
-    const Place place{job.priority, id};
+    const Place place = place_of(id, job);
     const auto change = [&](Classes& classes) {
         const auto found = classes.try_emplace(class_of(job)).first;
         if (is_in) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "modules/job-route/messages.hpp"
@@ -54,6 +55,7 @@ class HandDown {
         std::int64_t whole_nodes = 0;   ///< that it requests with all their cores
         std::int64_t held = 0;          ///< cores that it counts with, asked or busy; 0: `cores`
         std::vector<JobId> unfit = {};  ///< children that said that they cannot run it, ascending
+        Instant submit = {};            ///< by its user, at whatever level
         friend bool operator==(const Job&, const Job&) = default;
     };
     struct ChildFacts {
@@ -159,12 +161,14 @@ class HandDown {
     /// Higher priority first, then older.
     struct Place {
         std::int64_t priority = 0;
+        Instant submit{};
         JobId id;
         friend std::strong_ordering operator<=>(const Place& a, const Place& b) {
-            return std::is_eq(a.priority <=> b.priority) ? a.id <=> b.id : b.priority <=> a.priority;
+            return std::tie(b.priority, a.submit, a.id) <=> std::tie(a.priority, b.submit, b.id);
         }
         friend bool operator==(const Place&, const Place&) = default;
     };
+    static Place place_of(JobId id, const Job& job) { return {job.priority, job.submit, id}; }
     using Places = std::set<Place>;
     using Classes = std::map<JobClass, Places>;
     struct Child {

@@ -322,7 +322,7 @@ void HandDown::Pass::stop(const Source& source) {
         return;
     }
     const Places& places = budget.child->waiting.at(HandDown::class_of(checked->second.job));
-    const auto place = places.find({checked->second.job.priority, checked_});
+    const auto place = places.find(place_of(checked_, checked->second.job));
     if (source.next != source.end && !(*place < *source.next)) {
         sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
         push(sources_.size() - 1);

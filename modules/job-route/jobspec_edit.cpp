@@ -133,6 +133,9 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     if (!submit.output.empty()) {
         weir.set("output", submit.output);
     }
+    if (submit.submit != Instant{}) {
+        weir.set("submit", to_seconds(submit.submit));
+    }
     Json owned = Json::ref(system);
     owned.set("weir", std::move(weir));
     json_object_del(system, "dependencies");

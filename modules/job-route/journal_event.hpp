@@ -21,15 +21,16 @@ struct JobFacts {
     std::vector<std::string> serves;  ///< weir.serves: it is a child instance
     std::uint64_t upstream = 0;       ///< weir.jobid: the parent's job that this one stands for; 0: none
     std::uint32_t upstream_userid = 0;
-    std::string upstream_queue;             ///< weir.queue: that its user submitted it to
-    std::string upstream_output;            ///< weir.output: the name of its output's files there, without suffix
-    std::int64_t cores = 1;                 ///< that it requests, as far as its jobspec has numbers
-    std::int64_t nodes = 1;                 ///< the same; 1 where it requests none
-    std::int64_t whole_nodes = 0;           ///< the same, of those with all their cores
-    std::int64_t slots = 1;                 ///< the same, of the slots that its memory is for
-    std::uint32_t memory_per_slot_mib = 0;  ///< 0: it requests none
-    Duration duration{};                    ///< 0: no limit
-    std::string account;                    ///< "bank" in the jobspec; empty: it names none
+    std::string upstream_queue;              ///< weir.queue: that its user submitted it to
+    std::string upstream_output;             ///< weir.output: the name of its output's files there, without suffix
+    std::optional<Instant> upstream_submit;  ///< weir.submit: when its user submitted it there
+    std::int64_t cores = 1;                  ///< that it requests, as far as its jobspec has numbers
+    std::int64_t nodes = 1;                  ///< the same; 1 where it requests none
+    std::int64_t whole_nodes = 0;            ///< the same, of those with all their cores
+    std::int64_t slots = 1;                  ///< the same, of the slots that its memory is for
+    std::uint32_t memory_per_slot_mib = 0;   ///< 0: it requests none
+    Duration duration{};                     ///< 0: no limit
+    std::string account;                     ///< "bank" in the jobspec; empty: it names none
     std::string qos;
     std::vector<std::string> properties;  ///< that each of its nodes must have
     bool has_own_R = false;               ///< stock Flux's alloc-bypass
@@ -41,7 +42,7 @@ struct JobFacts {
 
 struct JournalEvent {
     enum class Kind : std::uint8_t {
-        submit,         ///< userid, urgency, and the entry's facts
+        submit,         ///< userid, urgency, at, and the entry's facts
         bypass,         ///< set-flags alloc-bypass
         priority,       ///< priority: enters SCHED
         urgency,        ///< urgency: leaves SCHED
@@ -60,6 +61,7 @@ struct JournalEvent {
     Kind kind = Kind::submit;
     std::uint32_t userid = 0;
     int urgency = 16;
+    Instant at{};
     std::int64_t priority = 0;
     std::uint64_t child = 0;
     int status = 0;

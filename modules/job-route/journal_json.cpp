@@ -93,6 +93,12 @@ Duration limit_of(FlatValue seconds) {
     return duration ? *duration : Duration::zero();
 }
 
+/// Seconds since the epoch; none where they are no number or out of range.
+std::optional<Instant> instant_of(FlatValue seconds) {
+    const auto since = duration_from_number(seconds.number().value_or(-1.));
+    return since ? std::optional(Instant{*since}) : std::nullopt;
+}
+
 /// Without a valid amount: none. The scheduler complains of it.
 std::uint32_t memory_of(FlatValue text) {
     const auto mib = text ? parse_mib(text.string().value_or("")) : Result<std::uint32_t>(0U);
@@ -203,6 +209,9 @@ Status decode_journal_event(JournalEntry& entry, FlatValue value, FlatValue R) {
     }
     JournalEvent event;
     event.kind = name->kind;
+    if (event.kind == Kind::submit) {
+        event.at = instant_of(value["timestamp"]).value_or(Instant{});
+    }
     if (!decode_context(event, context)) {
         return Error{std::errc::protocol_error, "event " + *text + ": its context does not fit RFC 21"};
     }
@@ -253,6 +262,7 @@ JobFacts decode_facts(FlatValue jobspec) {
     (void)take(facts.upstream_userid, weir["userid"]);
     facts.upstream_queue = text_at(weir, "queue");
     facts.upstream_output = text_at(weir, "output");
+    facts.upstream_submit = instant_of(weir["submit"]);
     const FlatValue partition = weir["partition"];
     if (partition["name"].is_string() && take(facts.partition_digest, partition["digest"])) {
         facts.partition = text_at(partition, "name");

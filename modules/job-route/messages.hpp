@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libfairshare/base/strong_id.hpp"
+#include "libfairshare/base/time.hpp"
 
 namespace weir::route {
 
@@ -83,7 +84,7 @@ struct Report {
 /// An order of the parent to a child.
 struct Order {
     enum class Kind : std::uint8_t {
-        submit,    ///< `jobspec`, `urgency`, `userid`, `queue`, `output`, `priority` are set
+        submit,    ///< `jobspec`, `urgency`, `userid`, `queue`, `output`, `priority`, `submit` are set
         cancel,    ///< `type`, `note` are set
         urgency,   ///< `urgency` is set
         go,        ///< its allocation is on record here: it may start
@@ -99,6 +100,7 @@ struct Order {
     std::string queue;          ///< that the user submitted the job to, at whatever level; empty: none
     std::string output;         ///< the name of its output's files at that level, without suffix; empty: none
     std::int64_t priority = 0;  ///< as the parent's job-manager has it; 0: none
+    Instant submit{};           ///< when the user submitted the job, at whatever level; 0: unknown
     std::string type;
     std::string note;
     int signum = 0;

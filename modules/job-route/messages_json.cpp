@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "libfairshare/base/fsd.hpp"
 #include "libfairshare/base/json/r.hpp"
 
 namespace weir::route {
@@ -106,6 +107,7 @@ Result<Order> decode_order(json_t* value) {
     json_int_t id = 0;
     json_int_t userid = 0;
     json_int_t priority = 0;
+    double submit = 0.;
     const char* op = nullptr;
     const char* jobspec = nullptr;
     const char* queue = nullptr;
@@ -113,9 +115,10 @@ Result<Order> decode_order(json_t* value) {
     const char* type = nullptr;
     const char* note = nullptr;
     json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?s s?s s?i}", "id", &id, "op", &op,
+    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?F s?s s?s s?i}", "id", &id, "op", &op,
                        "jobspec", &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "output",
-                       &output, "priority", &priority, "type", &type, "note", &note, "signum", &order.signum) < 0) {
+                       &output, "priority", &priority, "submit", &submit, "type", &type, "note", &note, "signum",
+                       &order.signum) < 0) {
         return bad(static_cast<const char*>(error.text));
     }
     const auto kind = index_of(order_names, op);
@@ -126,6 +129,9 @@ Result<Order> decode_order(json_t* value) {
     order.id = JobId{static_cast<std::uint64_t>(id)};
     order.userid = static_cast<std::uint32_t>(userid);
     order.priority = priority;
+    if (const auto since = duration_from_number(submit)) {
+        order.submit = Instant{*since};
+    }
     order.jobspec = text_or_empty(jobspec);
     order.queue = text_or_empty(queue);
     order.output = text_or_empty(output);
@@ -146,7 +152,7 @@ Json encode(const Order& order) {
     if (order.kind == OrderKind::submit) {
         value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
         value.set("queue", order.queue).set("output", order.output);
-        value.set("priority", static_cast<long long>(order.priority));
+        value.set("priority", static_cast<long long>(order.priority)).set("submit", to_seconds(order.submit));
     } else if (order.kind == OrderKind::priority) {
         value.set("priority", static_cast<long long>(order.priority));
     } else if (order.kind == OrderKind::urgency) {

@@ -17,6 +17,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     }
     facts.child = job.holder();
     facts.priority = job.priority;
+    facts.submit = job.submit;
     facts.cores = job.facts.cores;
     facts.queue = job.facts.queue;
     facts.kind = job.kind;

@@ -111,6 +111,7 @@ struct RouteJob {
     int urgency = 16;
     std::int64_t priority = 0;
     JobFacts facts;
+    Instant submit{};  ///< when its user submitted it, at whatever level
     std::string uri;
     int kind = 0;            ///< of the rules that it meets (RuleBook)
     std::int64_t cores = 0;  ///< of its R; 0: unknown, or no alloc on record

@@ -177,6 +177,7 @@ void RouteTable::jobspec_ready(JobId id, std::string jobspec) {
     submit.jobspec = std::move(jobspec);
     submit.urgency = job.urgency;
     submit.priority = job.priority;
+    submit.submit = job.submit;
     submit.userid = user_of(job);
     const bool is_from_above = job.facts.upstream != 0 && has_parent_;
     submit.queue = is_from_above ? job.facts.upstream_queue : job.facts.queue;
@@ -222,6 +223,7 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     job.userid = event.userid;
     job.urgency = event.urgency;
     job.facts = facts;
+    job.submit = has_parent_ && facts.upstream != 0 ? facts.upstream_submit.value_or(event.at) : event.at;
     job.may_go = !has_parent_ || facts.upstream == 0;
     own_jobs_ += facts.upstream == 0 && facts.serves.empty() && jobs_.count(id) == 0 ? 1 : 0;
     if (!facts.serves.empty()) {

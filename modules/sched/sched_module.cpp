@@ -3,6 +3,8 @@
 // An alloc is never answered with an error response: that would stop the job-manager's scheduler interface (RFC 27).
 #include "modules/sched/sched_module.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "libfairshare/base/json/reader.hpp"
@@ -46,6 +48,9 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         }
         job.request = jobspec->request;
         job.limit = jobspec->limit;
+        if (static_cast<uid_t>(userid) == getuid()) {  // job-route submits copies as the owner; another user could lie
+            job.key.submit = jobspec->weir_submit.value_or(job.key.submit);
+        }
         return scheduler_.alloc(job, *constraint);
     };
     if (const Status accepted = accept(); !accepted) {

@@ -155,10 +155,12 @@ ManagerMessages Instance::messages() {
     out.to_route = [this](const Payload& payload) {
         route_->receive(channel(Way::route_out), [this, payload] { route_->on_journal(*payload); });
     };
-    out.alloc = [this](std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec) {
+    out.alloc = [this](std::uint64_t id, std::uint32_t userid, std::int64_t priority, Instant submit,
+                       const std::string& jobspec) {
         around_.asked(submission_in(jobspec));
-        sched_->receive(channel(Way::sched_out),
-                        [this, id, priority, submit, jobspec] { sched_->alloc(id, priority, submit, jobspec); });
+        sched_->receive(channel(Way::sched_out), [this, id, userid, priority, submit, jobspec] {
+            sched_->alloc(id, userid, priority, submit, jobspec);
+        });
     };
     out.greet = [this](const RunningJobs& running) {
         sched_->receive(channel(Way::sched_out), [this, running] { sched_->greeted(running); });

@@ -450,8 +450,10 @@ void Manager::flush() {
     }
     while (is_online_ && !queue_.empty()) {
         Job& job = *queue_.first();
-        send([this, id = job.id, priority = job.priority, submit = job.t_submit_us(),
-              text = job.jobspec_text.redacted] { messages_.alloc(id, priority, Instant{Duration{submit}}, text); });
+        send([this, id = job.id, userid = job.userid, priority = job.priority, submit = job.t_submit_us(),
+              text = job.jobspec_text.redacted] {
+            messages_.alloc(id, userid, priority, Instant{Duration{submit}}, text);
+        });
         dequeue(job);
         sent_.insert(job);
         job.alloc_pending = true;

@@ -35,7 +35,9 @@ struct ManagerMessages {
     Receiver to_priority;  ///< the journal's stream
     Receiver to_route;
     std::function<void(const RunningJobs&)> greet;  ///< the answer to the scheduler's hello
-    std::function<void(jm::JobId, std::int64_t priority, Instant submit, const std::string& jobspec)> alloc;
+    std::function<void(jm::JobId, std::uint32_t userid, std::int64_t priority, Instant submit,
+                       const std::string& jobspec)>
+        alloc;
     std::function<void(jm::JobId)> cancel;
     std::function<void(jm::JobId, const std::string& R)> free;
     std::function<void(std::vector<std::pair<jm::JobId, std::int64_t>>)> prioritize;

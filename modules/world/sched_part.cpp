@@ -7,6 +7,7 @@
 #include "libfairshare/base/json/r.hpp"
 #include "libsched/json/jobspec.hpp"
 #include "modules/world/manager.hpp"
+#include "modules/world/submissions.hpp"
 
 namespace weir::world {
 
@@ -73,7 +74,8 @@ void SchedPart::take_running(const std::vector<std::pair<std::uint64_t, std::str
     });
 }
 
-void SchedPart::alloc(std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec) {
+void SchedPart::alloc(std::uint64_t id, std::uint32_t userid, std::int64_t priority, Instant submit,
+                      const std::string& jobspec) {
     PendingJob job;
     const auto number = static_cast<std::uint32_t>(std::clamp<std::int64_t>(priority, 0, priority_expedited));
     job.key = {number, submit, JobId{id}};
@@ -81,6 +83,7 @@ void SchedPart::alloc(std::uint64_t id, std::int64_t priority, Instant submit, c
     if (spec) {
         job.request = spec->request;
         job.limit = spec->limit;
+        job.key.submit = userid == owner ? spec->weir_submit.value_or(submit) : submit;
     }
     const Status accepted = spec ? scheduler_.alloc(job) : Status(spec.error());
     if (!accepted) {

@@ -25,7 +25,8 @@ class SchedPart : public Part {
     void start();
 
     void greeted(const std::vector<std::pair<std::uint64_t, std::string>>& running);
-    void alloc(std::uint64_t id, std::int64_t priority, Instant submit, const std::string& jobspec);
+    void alloc(std::uint64_t id, std::uint32_t userid, std::int64_t priority, Instant submit,
+               const std::string& jobspec);
     void cancel(std::uint64_t id);
     void free(std::uint64_t id, const std::string& R);
     void prioritize(const std::vector<std::pair<std::uint64_t, std::int64_t>>& jobs);

@@ -25,6 +25,7 @@ AppliedEvent JobBook::submit(const JobEvent& event, const SubmitEvent& submit, b
     job.request = believed(submit);
     job.urgency = submit.urgency;
     job.submit = event.time;
+    job.first_submit = job.copy_of != 0 ? submit.submit_above.value_or(event.time) : event.time;
     job.submit_stamp = event.stamp();
     job.ageing = Ageing(rule_, event.time);
     const std::size_t before = jobs_.size();

@@ -26,6 +26,7 @@ struct BookJob {
     SharedRequest request = plain_request();
     int urgency = 16;
     Instant submit;
+    Instant first_submit;        ///< at whatever level: the age that decides among equal priorities
     Instant submit_stamp;        ///< the same as the eventlog has it: names the job together with its id
     bool is_eligible = false;    ///< its `depend` event was seen
     bool has_resources = false;  ///< between alloc and free

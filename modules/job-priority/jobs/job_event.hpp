@@ -44,6 +44,7 @@ struct SubmitEvent {
     int urgency = 16;
     JobRequest request;
     FluxJobId copy_of = 0;  ///< attributes.system.weir.jobid: the parent's job of which this is the copy; 0: none
+    std::optional<Instant> submit_above{};  ///< attributes.system.weir.submit: when that was submitted
 };
 /// The job's dependencies are met: from here it waits for resources.
 struct DependEvent {};

@@ -151,7 +151,11 @@ SubmitEvent read_submit(FlatValue context, FlatValue jobspec) {
         submit.urgency = static_cast<int>(*urgency);
     }
     submit.request = read_request(jobspec);
-    submit.copy_of = static_cast<FluxJobId>(integer_at(jobspec["attributes"]["system"]["weir"], "jobid"));
+    const FlatValue weir = jobspec["attributes"]["system"]["weir"];
+    submit.copy_of = static_cast<FluxJobId>(integer_at(weir, "jobid"));
+    if (const auto since = duration_from_number(weir["submit"].number().value_or(-1.))) {
+        submit.submit_above = Instant{*since};
+    }
     return submit;
 }
 

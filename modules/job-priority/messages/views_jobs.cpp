@@ -384,7 +384,7 @@ Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {
         set_job(entry, service, *job);
         entry.set("urgency", job->urgency).set("priority", static_cast<long long>(at.priority));
         entry.set("rank", rank).set("of", of);
-        entry.set("submit", to_seconds(job->submit));
+        entry.set("submit", to_seconds(job->first_submit));
         if (service.ranking().order().is_sum()) {
             const Breakdown parts = breakdown(engine, at.slot, now, service.ranking().factors());
             entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));

@@ -95,7 +95,7 @@ JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
 void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, std::optional<std::uint32_t> from_above) {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
-    inputs.submit = job.submit;
+    inputs.submit = job.first_submit;
     inputs.eligible = job.ageing.eligible();
     if (inputs.eligible != never) {
         inputs.eligible += settings_.wait_after.of(job.request->wall_time);

@@ -74,7 +74,7 @@ order::Credential PolicyOrder::credential(std::size_t kind, const std::string& n
 order::WaitingJob PolicyOrder::waiting(const BookJob& job, const JobOwner& owner, double site) {
     order::WaitingJob made;
     made.place = job.id;
-    made.submit = job.submit;
+    made.submit = job.first_submit;
     made.since = job.ageing.eligible();
     made.payer = owner.payer.value;
     made.cores = counted(job.request->cores, 0);

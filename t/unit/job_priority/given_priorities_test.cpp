@@ -49,6 +49,21 @@ TEST_CASE("given priorities: a copy has its parent's priority, whichever comes f
     CHECK(values_at(*s, 4).at(1) == 99U);
 }
 
+// Mutant: modules/job-priority/jobs/job_book.cpp: submit.submit_above.value_or(event.time) => event.time
+TEST_CASE("given priorities: a copy is as old as its parent's job, and a guest's word counts for nothing") {
+    auto s = a_child();
+    const auto arrive = [&s](FluxJobId id, double t, double above, std::uint32_t submitter) {
+        JobEvent event = submitted(id, t, submitter);
+        std::get<SubmitEvent>(event.what).copy_of = 900 + id;
+        std::get<SubmitEvent>(event.what).submit_above = at(above);
+        s->apply(event);
+        return s->book().find(id)->first_submit;
+    };
+    CHECK(arrive(1, 10, 5, owner) == at(5));
+    CHECK(arrive(2, 11, 4, owner) == at(4));
+    CHECK(arrive(3, 12, 3, alice) == at(12));
+}
+
 // Kills: the end of a recalled copy, seen late, that takes the priority of the next copy with it.
 TEST_CASE("given priorities: a job that came back has its priority, whenever its old copy's end is seen") {
     auto s = a_child();

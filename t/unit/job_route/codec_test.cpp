@@ -256,6 +256,10 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     CHECK(*localize(submit, {}) == R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
     CHECK(*localize(submit, {"batch"}) ==
           R"({"attributes":{"system":{"queue":"batch","cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
+    submit.submit = weir::Instant{std::chrono::microseconds(1'700'000'000'250'000)};
+    CHECK(*localize(submit, {}) ==
+          R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"submit":1700000000.25}}}})");
+    submit.submit = {};
     submit.queue = "top";  // what the jobspec says of weir may be a guest's word
     CHECK(*localize(submit, {}) ==
           R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001,"queue":"top"}}}})");

@@ -181,7 +181,7 @@ TEST_CASE("hand down: what waits in a child is bounded", "[property]") {
     });
 }
 
-// Mutant: modules/job-route/hand_down.hpp: b.priority <=> a.priority; => a.priority <=> b.priority;
+// Mutant: modules/job-route/hand_down.hpp: std::tie(b.priority, a.submit => std::tie(a.priority, a.submit
 TEST_CASE("hand down: a better job of the same size is not left behind", "[property]") {
     rc::prop("while a worse one is handed down", [] {
         Site site = a_site();

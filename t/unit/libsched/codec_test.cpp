@@ -186,6 +186,7 @@ TEST_CASE("jobspec: decoding what was encoded gives the same value") {
         }
         if (*rc::gen::arbitrary<bool>()) {
             spec.weir_userid = *rc::gen::inRange<std::uint32_t>(0, 70000);
+            spec.weir_submit = Instant{Duration{*rc::gen::inRange<std::int64_t>(0, 2'000'000'000'000'000)}};
         }
         spec.command = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "-n", ""));
         spec.environment = {{"PATH", "/bin"}};

@@ -40,7 +40,7 @@ TEST_CASE("world: forty seeds of three levels hold under all faults") {
     hold_for_seeds("1x3x2", {.seed = 1, .shape = {1, 3, 2}}, 40);
 }
 
-// Mutant: modules/job-route/hand_down.hpp: b.priority <=> a.priority; => a.priority <=> b.priority;
+// Mutant: modules/job-route/hand_down.hpp: std::tie(b.priority, a.submit => std::tie(a.priority, a.submit
 TEST_CASE("world: two seeds hold in which more jobs wait than a partition gets ahead") {
     hold_for_seeds("1x3", {.seed = 27, .shape = {1, 3}, .jobs = 400}, 28);
 }
