@@ -129,31 +129,53 @@ void Admission::set(const ShareTree& tree, Id id, const Job& now) {
 }
 
 void Admission::park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::parked, std::nullopt});
+    set(tree, id, {payer, job, State::parked});
+}
+
+void Admission::pause(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
+    const auto known = jobs_.find(id);
+    if (known == jobs_.end() || !known->second.is_paused || known->second.payer != payer || known->second.size != job) {
+        const bool may_be_starting = has_place(id);
+        set(tree, id, {payer, job, State::parked, std::nullopt, true});
+        if (may_be_starting) {
+            recall(tree, id);
+        }
+    }
 }
 
 void Admission::wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
     const auto known = jobs_.find(id);
-    if (known == jobs_.end() || known->second.state == State::parked || known->second.payer != payer ||
-        known->second.size != job) {
-        const bool keeps = known != jobs_.end() && (known->second.state == State::admitted ||
-                                                    known->second.state == State::recalled || kept_.count(id) != 0);
-        set(tree, id, {payer, job, State::waiting, std::nullopt});
+    if (known == jobs_.end() || known->second.state == State::parked || known->second.is_paused ||
+        known->second.payer != payer || known->second.size != job) {
+        const bool keeps = has_place(id);
+        set(tree, id, {payer, job, State::waiting});
         if (keeps) {
             kept_.insert(id);
         }
     }
 }
 
-void Admission::keep_admitted(Id id) {
-    if (const auto known = jobs_.find(id); known != jobs_.end() && known->second.state == State::waiting) {
+bool Admission::has_place(Id id) const {
+    const auto known = jobs_.find(id);
+    return known != jobs_.end() &&
+           (known->second.state == State::admitted || known->second.state == State::recalled || kept_.count(id) != 0);
+}
+
+void Admission::keep_admitted(const ShareTree& tree, Id id) {
+    const auto known = jobs_.find(id);
+    if (known == jobs_.end()) {
+        return;
+    }
+    if (known->second.state == State::waiting) {
         kept_.insert(id);
         fresh_.insert(id);
+    } else if (known->second.state == State::parked && known->second.is_paused) {
+        recall(tree, id);
     }
 }
 
 void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
-    set(tree, id, {payer, job, State::running, std::nullopt});
+    set(tree, id, {payer, job, State::running});
 }
 
 void Admission::remove(const ShareTree& tree, Id id) {
@@ -191,7 +213,7 @@ void Admission::settle(const ShareTree& tree, const std::function<bool(Id)>& has
     for (const Id id : std::set<Id>(recalled_)) {
         if (has_withdrawn(id)) {
             Job job = jobs_.at(id);
-            job.state = State::waiting;
+            job.state = job.is_paused ? State::parked : State::waiting;
             job.hit.reset();
             set(tree, id, job);
         }
@@ -375,7 +397,7 @@ bool Admission::is_admitted(Id id) const {
 std::vector<Admission::Id> Admission::admitted() const {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {
-        if (job.state == State::admitted || job.state == State::recalled || kept_.count(id) != 0) {
+        if (has_place(id)) {
             ids.push_back(id);
         }
     }

@@ -24,16 +24,19 @@ class Admission {
 
     /// A job that is not ready to start (held, or with open dependencies). It counts as active.
     void park(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
+    /// The same for a job that the site, not its user, keeps from starting for now. If it was admitted it may be
+    /// starting: it is recalled first. It becomes ready by wait().
+    void pause(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// A job that is ready to start.
     void wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// A job that has resources, whether it was admitted or not; `job`: what it got.
     void start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// This pending job was admitted before a restart or a change of the tree, and may be starting. It is admitted
-    /// before all others, within the hard limits; where these have no room it is recalled. The same holds without this
-    /// call for an admitted job whose payer or size changes.
-    void keep_admitted(Id id);
-    /// Recalled jobs for which has_withdrawn(id) holds wait like any other: nobody can start them any more, and all
-    /// earlier starts were reported.
+    /// before all others, within the hard limits; where these have no room, or it is paused, it is recalled. The same
+    /// holds without this call for an admitted job whose payer or size changes.
+    void keep_admitted(const ShareTree& tree, Id id);
+    /// Recalled jobs for which has_withdrawn(id) holds wait like any other, or are parked: nobody can start them any
+    /// more, and all earlier starts were reported.
     void settle(const ShareTree& tree, const std::function<bool(Id)>& has_withdrawn);
     bool can_settle(const std::function<bool(Id)>& has_withdrawn) const;
     void remove(const ShareTree& tree, Id id);
@@ -75,7 +78,7 @@ class Admission {
         parked,
         waiting,
         admitted,
-        recalled,  ///< it was admitted and has no room: it may not start, but may have started
+        recalled,  ///< it was admitted and has no room, or is paused: it may not start, but may have started
         running,
     };
     static bool counts_as_running(State state) { return state >= State::admitted; }
@@ -83,7 +86,8 @@ class Admission {
         NodeId payer;
         LimitedJob size;
         State state = State::parked;
-        std::optional<LimitHit> hit;
+        std::optional<LimitHit> hit{};
+        bool is_paused = false;  ///< by pause(): it is parked, or will be when it is known not to have started
     };
     /// A limit that many jobs may wait for. Counts decrease when a job ends; usage decreases with time, for all jobs at
     /// once.
@@ -101,13 +105,15 @@ class Admission {
         const PriorityOf& priority_of;
     };
 
+    /// Whether a pending job was admitted and may be starting.
+    bool has_place(Id id) const;
     void set(const ShareTree& tree, Id id, const Job& now);
     void count(const ShareTree& tree, const Job& job, bool more);
     /// The job no longer counts as running, or counts less: its limits may allow more.
     void note_freed(const ShareTree& tree, const Job& before);
     void block(Id id, Job& job, const LimitHit& hit);
     void unblock(Id id, Job& job);
-    /// A job of keep_admitted() for which there is no room.
+    /// A job of keep_admitted() for which there is no room, or that is paused.
     void recall(const ShareTree& tree, Id id);
     std::optional<LimitHit> hit_at_start(const Scene& scene, const Job& job, LimitRule rule);
     /// Jobs that no known limit holds back any more.

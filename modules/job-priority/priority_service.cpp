@@ -64,7 +64,7 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     children_.forget_unheld();
     backlog_.clear();
     sends_.end_backlog(book_.pending());
-    gate_.end_backlog();
+    gate_.end_backlog(tree());
     ranked_.end_backlog();
     is_synced_ = true;
     log_.set_position(now);

@@ -4,6 +4,7 @@
 // SQLite, clocks; what a stage does.
 #pragma once
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,8 @@ class PriorityService {
     }
     /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
+    /// The queues whose jobs nothing starts.
+    void set_stopped_queues(std::set<std::string> queues) { gate_.set_stopped(tree(), std::move(queues)); }
     /// The queues of each partition of the configuration.
     void set_partition_queues(PartitionQueues queues) { partition_queues_ = std::move(queues); }
     /// Local time less UTC: where the site's days begin.

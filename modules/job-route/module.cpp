@@ -14,6 +14,7 @@
 #include "libfairshare/base/fsd.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/journal_jobs.hpp"
+#include "modules/common/queue_watch.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"
 #include "modules/job-route/drain_keeper.hpp"
@@ -22,7 +23,6 @@
 #include "modules/job-route/parent_role.hpp"
 #include "modules/job-route/partition_keeper.hpp"
 #include "modules/job-route/questions.hpp"
-#include "modules/job-route/queue_watch.hpp"
 #include "modules/job-route/route_settings.hpp"
 #include "modules/job-route/route_table.hpp"
 #include "modules/job-route/signal_events.hpp"
@@ -125,7 +125,7 @@ class Module {
     std::unique_ptr<Questions> questions_;
     std::unique_ptr<PartitionKeeper> keeper_;
     std::unique_ptr<ChildRole> child_;
-    std::unique_ptr<QueueWatch> queues_;
+    std::unique_ptr<flux::QueueWatch> queues_;
     std::unique_ptr<SignalEvents> signals_;
     std::unique_ptr<DrainKeeper> drains_above_;  // of a child
     std::unique_ptr<DrainWatch> drains_;
@@ -191,7 +191,8 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     if (!retry_ || !ticks_ || !before_sleep_) {
         flux::fail_errno("watchers");
     }
-    queues_ = std::make_unique<QueueWatch>(h, [this](const std::set<std::string>& stopped) { on_queues(stopped); });
+    queues_ =
+        std::make_unique<flux::QueueWatch>(h, [this](const std::set<std::string>& stopped) { on_queues(stopped); });
     queues_->ask();
 }
 

@@ -302,8 +302,17 @@ Json PartitionKeeper::partitions(const flux_msg_t*) {
     for (const auto& [name, partition] : table_.partitions()) {
         list.append(view_of(name, partition, children));
     }
-    Json answer = Json::object();
-    return std::move(answer.set("partitions", std::move(list)));
+    std::set<std::string> closed = table_.closed_queues();
+    for (const ChildView& child : children) {  // also one that is no partition
+        for (const std::string& queue : routes_.is_drained(child.job) ? std::vector<std::string>() : child.serves) {
+            closed.erase(queue);
+        }
+    }
+    Json names = Json::array(), answer = Json::object();
+    for (const std::string& queue : closed) {
+        names.append(queue);
+    }
+    return std::move(answer.set("partitions", std::move(list)).set("closed", std::move(names)));
 }
 
 /// The changes with this one, of which the whole has been checked; a null table removes.

@@ -263,6 +263,25 @@ Status PartitionTable::check_wanted(const std::string& name) const {
     return found != partitions_.end() && found->second.is_wanted ? Status(Done{}) : unknown_partition(name);
 }
 
+std::set<std::string> PartitionTable::closed_queues() const {
+    std::set<std::string> closed;
+    for (const auto& [name, partition] : partitions_) {
+        if (partition.is_drained) {
+            closed.insert(partition.spec.queues.begin(), partition.spec.queues.end());
+        }
+    }
+    for (const auto& [name, partition] : partitions_) {
+        if (partition.is_wanted && !partition.is_drained) {
+            for (const auto* queues : {&partition.spec.queues, &partition.spec.overflow}) {
+                for (const std::string& queue : *queues) {
+                    closed.erase(queue);
+                }
+            }
+        }
+    }
+    return closed;
+}
+
 Status PartitionTable::set_drained(const std::string& name, bool is_drained) {
     Partition* partition = find(name);
     if (partition == nullptr || !partition->is_wanted) {

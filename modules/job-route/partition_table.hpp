@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +98,9 @@ class PartitionTable {
     std::vector<PartitionAction> take() { return std::exchange(actions_, {}); }
     const std::map<std::string, Partition>& partitions() const { return partitions_; }
     bool has_job(JobId job) const;
+    /// The queues whose jobs no partition takes before an operator resumes one: those of drained partitions, and of no
+    /// other.
+    std::set<std::string> closed_queues() const;
     /// The next time at which look() has an action without another event; at most a second after `now`.
     Duration next_look(Duration now) const;
 

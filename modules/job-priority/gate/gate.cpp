@@ -55,7 +55,15 @@ void Gate::count_all(const ShareTree& tree) {
     for (const auto& [id, job] : book_.jobs()) {
         count(tree, id);
     }
-    keep_admitted();
+    keep_admitted(tree);
+}
+
+void Gate::set_stopped(const ShareTree& tree, std::set<std::string> queues) {
+    if (std::exchange(stopped_, std::move(queues)) != stopped_) {
+        for (const auto& [id, job] : book_.jobs()) {
+            count(tree, id);
+        }
+    }
 }
 
 void Gate::begin_backlog(const ShareTree& tree) {
@@ -63,20 +71,20 @@ void Gate::begin_backlog(const ShareTree& tree) {
     restart(tree);
 }
 
-void Gate::end_backlog() {
-    keep_admitted();
+void Gate::end_backlog(const ShareTree& tree) {
+    keep_admitted(tree);
     if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
         for (const auto& [id, job] : book_.jobs()) {
             if (withheld->count(id) == 0) {
-                admission_.keep_admitted(id);
+                admission_.keep_admitted(tree, id);
             }
         }
     }
 }
 
-void Gate::keep_admitted() {
+void Gate::keep_admitted(const ShareTree& tree) {
     for (const FluxJobId id : std::exchange(admitted_before_, {})) {
-        admission_.keep_admitted(id);
+        admission_.keep_admitted(tree, id);
     }
 }
 
@@ -117,10 +125,12 @@ void Gate::count(const ShareTree& tree, FluxJobId id) {
     } else if (job->has_resources) {
         const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request->wall_time};
         admission_.start(tree, id, job->payer, got);
-    } else if (job->is_pending() && !job->is_held()) {
-        admission_.wait(tree, id, job->payer, asked(*job));
-    } else {
+    } else if (!job->is_pending() || job->is_held()) {
         admission_.park(tree, id, job->payer, asked(*job));
+    } else if (pauses(*job)) {
+        admission_.pause(tree, id, job->payer, asked(*job));
+    } else {
+        admission_.wait(tree, id, job->payer, asked(*job));
     }
 }
 

@@ -39,7 +39,12 @@ class Gate {
     void begin_backlog(const ShareTree& tree);
     /// The backlog is complete. Jobs that were admitted stay admitted; after the first backlog also those outside
     /// set_withheld().
-    void end_backlog();
+    void end_backlog(const ShareTree& tree);
+    /// The queues whose jobs nothing starts. Such a job takes no place under a limit; one that was admitted gives its
+    /// place back when it is known not to have started. O(jobs log jobs) if they changed.
+    void set_stopped(const ShareTree& tree, std::set<std::string> queues);
+    /// Whether the job waits without a place for its queue to start.
+    bool pauses(const BookJob& job) const { return is_limited_ && stopped_.count(job.request->queue) != 0; }
 
     /// Whether the tree has limits; else only caps count.
     bool is_limited() const { return is_limited_; }
@@ -82,7 +87,7 @@ class Gate {
     bool is_admitted_above(const BookJob& job) const {
         return is_child_ && settings_.takes_parent_factors && job.copy_of != 0;
     }
-    void keep_admitted();
+    void keep_admitted(const ShareTree& tree);
     void check(const ShareTree& tree, const BookJob& job);
 
     const Settings& settings_;
@@ -95,6 +100,7 @@ class Gate {
     bool is_due_ = false;
     std::vector<FluxJobId> admitted_before_;  ///< restart()
     std::set<FluxJobId> capped_;
+    std::set<std::string> stopped_;
     std::vector<FluxJobId> changed_;  ///< since for_each_change()
     std::optional<std::set<FluxJobId>> withheld_;
     std::vector<std::pair<FluxJobId, std::string>> refusals_;

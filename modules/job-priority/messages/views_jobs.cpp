@@ -359,8 +359,14 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     if (job == nullptr || !job->is_pending()) {
         return {};
     }
-    const std::string limit = job->is_held() ? std::string() : held_back_by(service, id);
-    return job->is_held() ? "held: urgency 0" : limit.empty() ? limit : "limit: " + limit;
+    if (job->is_held()) {
+        return "held: urgency 0";
+    }
+    if (service.gate().pauses(*job)) {
+        return "queue " + job->request->queue + " starts no jobs";
+    }
+    const std::string limit = held_back_by(service, id);
+    return limit.empty() ? limit : "limit: " + limit;
 }
 
 Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {

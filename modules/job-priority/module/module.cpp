@@ -133,6 +133,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
     memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
+    queues_ = std::make_unique<QueueLink>(h_, *service_);
     plugin_->send_only_if([this] { return may_send_values(); });
     journal_ = std::make_unique<JournalLink>(h_, time_scale_, journal_listener());
     flux_reactor_t* reactor = flux_get_reactor(h_);
@@ -296,6 +297,7 @@ void Module::start() {
     connect_parent();
     (void)state_->commit();  // told
     if (service_->gate().is_limited()) {
+        queues_->ask();  // answered before the journal is opened
         withheld_ = flux::rpc(h_, "job-manager.jobpriority.withheld", Json::object());
         flux::then<&Module::on_withheld>(withheld_.get(), this, answer_timeout_s * time_scale_);
     } else {
@@ -346,6 +348,7 @@ void Module::on_iteration() {
     scheduler_->pump();
     plugin_->pump();
     memos_->pump();
+    queues_->pump();
     answer_syncs();
     if (service_->log().is_dirty()) {
         state_->commit_soon();

@@ -18,6 +18,7 @@
 #include "modules/job-priority/module/order_link.hpp"
 #include "modules/job-priority/module/plugin_link.hpp"
 #include "modules/job-priority/module/policy_link.hpp"
+#include "modules/job-priority/module/queue_link.hpp"
 #include "modules/job-priority/module/scheduler_link.hpp"
 #include "modules/job-priority/module/share_tree_file.hpp"
 #include "modules/job-priority/module/state_link.hpp"
@@ -123,6 +124,7 @@ class Module {
     std::unique_ptr<PluginLink> plugin_;
     std::unique_ptr<MemoLink> memos_;
     std::unique_ptr<SchedulerLink> scheduler_;
+    std::unique_ptr<QueueLink> queues_;
     std::unique_ptr<JournalLink> journal_;
     std::unique_ptr<UplinkLink> parent_;
     std::unique_ptr<OrderLink> order_;

@@ -33,6 +33,14 @@ void arrive(PriorityService& s, FluxJobId id, double t, std::uint32_t userid,
     s.apply(eligible(id, t));
 }
 
+void arrive_in(PriorityService& s, FluxJobId id, double t, std::uint32_t userid, const char* queue) {
+    JobEvent event = submitted(id, t, userid);
+    std::get<SubmitEvent>(event.what).request.wall_time = std::chrono::minutes(5);
+    std::get<SubmitEvent>(event.what).request.queue = queue;
+    s.apply(event);
+    s.apply(eligible(id, t));
+}
+
 std::map<std::uint64_t, std::uint32_t> pushes(PriorityService& s) {
     std::map<std::uint64_t, std::uint32_t> values;
     for (const auto& [id, value] : push(s)) {
@@ -92,6 +100,96 @@ TEST_CASE("service: a held job has the value 0, so that nothing starts it betwee
     s->apply(urgency(1, 5, 16));
     s->pass(at(5), Pass::marked);
     CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
+}
+
+namespace {
+
+/// Alice's job of the queue batch has a place, bob's of another queue waits for it.
+std::unique_ptr<PriorityService> limited_with_queues() {
+    auto made = limited();
+    arrive_in(*made, 1, 1, alice, "batch");
+    made->pass(at(1), Pass::marked);
+    push(*made);
+    arrive_in(*made, 2, 2, bob, "debug");
+    made->pass(at(2), Pass::marked);
+    push(*made);
+    return made;
+}
+
+}  // namespace
+
+// Mutant: libfairshare/limits/admission.cpp: job.is_paused ? State::parked : State::waiting => State::waiting
+TEST_CASE("service: a job of a stopped queue gives its place back, once it is known not to have started") {
+    auto s = limited_with_queues();
+    s->set_stopped_queues({"batch"});
+    REQUIRE(s->has_marked());
+    s->pass(at(3), Pass::marked);
+    CHECK(held_back_by(*s, 1).empty());  // the queue holds it back
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 runs");
+    SECTION("the job-manager has withdrawn it") {
+        CHECK(pushes(*s).at(1) == 0);
+        s->pass(at(4), Pass::marked);
+        CHECK(pushes(*s).at(2) > 0);
+        SECTION("it waits for its turn when the queue starts again") {
+            s->set_stopped_queues({});
+            s->pass(at(5), Pass::marked);
+            CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
+            s->apply(started(2, 6, 1));
+            s->apply(freed(2, 7));
+            s->pass(at(7), Pass::marked);
+            CHECK(pushes(*s).at(1) > 0);
+        }
+        SECTION("a new one of the queue takes no place either") {
+            s->apply(started(2, 5, 1));
+            s->apply(freed(2, 5));
+            arrive_in(*s, 3, 5, bob, "batch");
+            arrive_in(*s, 4, 6, bob, "debug");
+            s->pass(at(6), Pass::marked);
+            const auto values = pushes(*s);
+            CHECK(values.at(3) == 0);
+            CHECK(values.at(4) > 0);
+        }
+    }
+    SECTION("it has started") {
+        s->apply(started(1, 3, 1));
+        s->pass(at(4), Pass::marked);
+        push(*s);
+        s->pass(at(5), Pass::marked);
+        CHECK_FALSE(held_back_by(*s, 2).empty());
+        s->apply(freed(1, 6));
+        s->pass(at(6), Pass::marked);
+        CHECK(pushes(*s).at(2) > 0);
+    }
+    SECTION("the queue starts again before that") {
+        s->set_stopped_queues({});
+        s->pass(at(4), Pass::marked);
+        CHECK(pushes(*s).count(2) == 0);
+        CHECK(held_back_by(*s, 1).empty());
+    }
+}
+
+// Mutant: libfairshare/limits/admission.cpp: State::parked && known->second.is_paused => State::running
+TEST_CASE("service: a job of a queue that was stopped while the module was away may have started") {
+    auto s = service();
+    put_tree(*s, limited_text);
+    s->set_stopped_queues({"batch"});
+    s->gate().set_withheld({2});
+    s->begin_backlog();
+    const auto in = [](FluxJobId id, std::uint32_t userid, const char* queue) {
+        JobEvent event = submitted(id, 1, userid);
+        std::get<SubmitEvent>(event.what).request.queue = queue;
+        return event;
+    };
+    s->add_backlog({in(1, alice, "batch"), eligible(1, 1)});
+    s->add_backlog({in(2, bob, "debug"), eligible(2, 1)});
+    s->end_backlog(at(2));
+    s->pass(at(2));
+    CHECK(pushes(*s).at(2) == 0);
+    s->pass(at(3), Pass::marked);
+    CHECK(pushes(*s).at(2) > 0);
+    put_tree(*s, std::string(limited_text) + "\"history\" = 1\n", 4);
+    s->pass(at(4));
+    CHECK(pushes(*s).count(1) == 0);
 }
 
 TEST_CASE("service: a time limit that is raised above the tree's is refused while the job waits, not once it runs") {

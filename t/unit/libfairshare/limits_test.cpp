@@ -230,9 +230,9 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
         w.wait(id, id % 2 == 0 ? "a/@u" : "a/@v");
         w.priorities[id] = id;
     }
-    w.gate.keep_admitted(1);
-    w.gate.keep_admitted(2);
-    w.gate.keep_admitted(3);
+    w.gate.keep_admitted(*w.tree, 1);
+    w.gate.keep_admitted(*w.tree, 2);
+    w.gate.keep_admitted(*w.tree, 3);
     CHECK(w.gate.admitted() == Ids{1, 2, 3});  // before anybody is admitted
     CHECK(w.admit() == Ids{3, 2});             // hard limit 2; 1 lost its place
     CHECK(w.gate.is_held_back(1));
@@ -295,7 +295,7 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
                 for (const auto& [other, entry] : model) {
                     w.wait(other, users[entry.user], entry.size);
                     if (entry.state == 1) {
-                        w.gate.keep_admitted(other);
+                        w.gate.keep_admitted(*w.tree, other);
                         kept++;
                     } else if (entry.state == 2) {
                         w.gate.start(*w.tree, other, w.at(users[entry.user]), entry.size);

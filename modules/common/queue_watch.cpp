@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see queue_watch.hpp.
-#include "modules/job-route/queue_watch.hpp"
+#include "modules/common/queue_watch.hpp"
 
+#include <cerrno>
 #include <string_view>
 #include <vector>
 
 #include "modules/common/parent_link.hpp"
-#include "modules/job-route/messages_json.hpp"
 
-namespace weir::route {
+namespace weir::flux {
 namespace {
 
 constexpr double queues_retry_s = 0.5;  ///< of real time
@@ -26,15 +26,15 @@ bool is_stopped_as(const json_t* status) {
 
 QueueWatch::QueueWatch(flux_t* h, std::function<void(const std::set<std::string>& stopped)> told)
     : h_(h), told_(std::move(told)) {
-    retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&QueueWatch::ask>, this));
+    retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., on_watcher<&QueueWatch::ask>, this));
     if (!retry_) {
-        flux::fail_errno("timer");
+        fail_errno("timer");
     }
     std::vector<flux_msg_handler_spec> table = {
-        {FLUX_MSGTYPE_EVENT, change_event, flux::on_message<&QueueWatch::on_change>, 0}, FLUX_MSGHANDLER_TABLE_END};
+        {FLUX_MSGTYPE_EVENT, change_event, on_message<&QueueWatch::on_change>, 0}, FLUX_MSGHANDLER_TABLE_END};
     flux_msg_handler_t** handlers = nullptr;
     if (flux_msg_handler_addvec(h, table.data(), this, &handlers) < 0 || flux_event_subscribe(h, change_event) < 0) {
-        flux::fail_errno("following the queues");
+        fail_errno("following the queues");
     }
     handlers_.reset(handlers);
 }
@@ -52,16 +52,21 @@ void QueueWatch::ask() {
     is_to_ask_again_ = false;
     next_.clear();
     failed_.clear();
-    names_ = flux::rpc(h_, "job-manager.queue-list", Json::object());
-    flux::then<&QueueWatch::on_names>(names_.get(), this);
+    names_ = rpc(h_, "job-manager.queue-list", Json::object());
+    then<&QueueWatch::on_names>(names_.get(), this);
 }
 
 void QueueWatch::on_names(flux_future_t* f) {
     std::vector<std::string> names;
-    const flux::Caught caught = flux::catching([&] {
-        const Json answer = flux::rpc_get(f, "job-manager.queue-list");
-        if (json_t* queues = json_object_get(answer.get(), "queues"); json_array_size(queues) > 0) {
-            names = flux::value_or_throw(decode_names(queues, "queues"));
+    const Caught caught = catching([&] {
+        const Json answer = rpc_get(f, "job-manager.queue-list");
+        std::size_t index = 0;
+        json_t* name = nullptr;
+        json_array_foreach(json_object_get(answer.get(), "queues"), index, name) {
+            if (!json_is_string(name)) {
+                throw Failure(EPROTO, "job-manager.queue-list: a queue's name is no text");
+            }
+            names.emplace_back(json_string_value(name));
         }
     });
     names_.reset();
@@ -80,17 +85,17 @@ void QueueWatch::on_names(flux_future_t* f) {
 void QueueWatch::ask_status(const std::string& name) {
     Json payload = Json::object();
     payload.set("name", name);
-    flux::Future status = flux::rpc(h_, "job-manager.queue-status", payload);
+    Future status = rpc(h_, "job-manager.queue-status", payload);
     flux_future_t* f = status.get();
     statuses_.emplace(f, std::pair(std::move(status), name));
-    flux::then<&QueueWatch::on_status>(f, this);
+    then<&QueueWatch::on_status>(f, this);
 }
 
 /// A queue that was removed meanwhile is not stopped.
 void QueueWatch::on_status(flux_future_t* f) {
     const auto asked = statuses_.extract(f);
-    const flux::Caught caught = flux::catching([&] {
-        if (is_stopped_as(flux::rpc_get(f, "job-manager.queue-status").get())) {
+    const Caught caught = catching([&] {
+        if (is_stopped_as(rpc_get(f, "job-manager.queue-status").get())) {
             next_.insert(asked.mapped().second);
         }
     });
@@ -117,11 +122,11 @@ void QueueWatch::end() {
 
 /// Later what is known stays in force, and the next question comes by itself.
 void QueueWatch::fail(const std::string& why) {
-    flux::log(h_, is_known_ ? LOG_DEBUG : LOG_WARNING, "the status of the queues: " + why);
+    log(h_, is_known_ ? LOG_DEBUG : LOG_WARNING, "the status of the queues: " + why);
     if (!is_known_ || is_to_ask_again_) {
-        flux_timer_watcher_reset(retry_.get(), flux::real_seconds(h_, queues_retry_s), 0.);
+        flux_timer_watcher_reset(retry_.get(), real_seconds(h_, queues_retry_s), 0.);
         flux_watcher_start(retry_.get());
     }
 }
 
-}  // namespace weir::route
+}  // namespace weir::flux

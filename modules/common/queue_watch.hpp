@@ -10,7 +10,7 @@
 
 #include "modules/common/flux_cpp.hpp"
 
-namespace weir::route {
+namespace weir::flux {
 
 class QueueWatch {
   public:
@@ -37,10 +37,10 @@ class QueueWatch {
     std::string failed_;          ///< why an answer is missing
     bool is_known_ = false;
     bool is_to_ask_again_ = false;
-    flux::Future names_;
-    std::map<flux_future_t*, std::pair<flux::Future, std::string>> statuses_;
-    flux::Watcher retry_;
-    flux::Handlers handlers_;  // last: gone before what they call
+    Future names_;
+    std::map<flux_future_t*, std::pair<Future, std::string>> statuses_;
+    Watcher retry_;
+    Handlers handlers_;  // last: gone before what they call
 };
 
-}  // namespace weir::route
+}  // namespace weir::flux

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: asking which queues start no job now: the job-manager for those that are stopped, and job-route for those whose
+// partitions are all drained. Must not know jobs. Source: job-manager.queue-status, job-route.partitions.
+#pragma once
+#include <set>
+#include <string>
+
+#include "modules/common/flux_cpp.hpp"
+#include "modules/common/queue_watch.hpp"
+#include "modules/job-priority/priority_service.hpp"
+
+namespace weir::priority {
+
+class QueueLink {
+  public:
+    QueueLink(flux_t* h, PriorityService& service);
+    flux_t* flux() const { return h_; }
+    /// Asks now.
+    void ask();
+    /// Asks if a second of real time is over since the last question, and the answer matters: jobs wait under limits. A
+    /// stock Flux tells no change. Cheap.
+    void pump();
+
+  private:
+    void on_timer() { is_paused_ = false; }
+    void on_partitions(flux_future_t* f);
+    void tell();
+
+    flux_t* h_;
+    PriorityService& service_;
+    std::set<std::string> closed_;  ///< of drained partitions
+    bool is_paused_ = false;
+    flux::Future partitions_;
+    flux::Watcher timer_;
+    flux::QueueWatch queues_;
+};
+
+}  // namespace weir::priority
