@@ -11,7 +11,8 @@ cat >shares.toml <<'EOF'
 "physics/@*" = 1
 EOF
 SHARES=$PWD/shares.toml
-export SHARES
+EXTRA='unavail-timeout = "10s"'
+export SHARES EXTRA
 
 cat >script.sh <<'EOF'
 job() { bank=$1; shift; flux submit -n1 --setattr=system.bank=$bank "$@" sleep inf; }
@@ -68,6 +69,23 @@ test $(priority_of $later) = 0
 flux cancel $let_in
 sync_priorities
 test $(priority_of $later) != 0
+flux cancel --all
+flux queue drain
+# without the module, a job over a limit starts after unavail-timeout; the module is there again and knows it
+first=$(job bio)
+flux job wait-event -q -t 30 $first alloc
+second=$(job bio)
+flux job wait-event -q -t 30 $second priority
+sync_priorities
+test $(priority_of $second) = 0
+flux module remove job-priority
+flux job wait-event -q -t 60 $second alloc
+test $(state_of $first) = RUN
+flux module load "$PRIORITY_SO"
+third=$(job bio)
+flux job wait-event -q -t 30 $third priority
+sync_priorities
+explain $third | jq -e '.limit | startswith("bio runs at most 1 job; 2 ")'
 flux cancel --all
 flux queue drain
 EOF

@@ -31,6 +31,30 @@ test_expect_success 'the scheduler: two lines replace sched-simple' '
 	echo "flux module list && flux run --setattr=system.bank=chem echo through" >sched.sh && inside sched.sh >sched &&
 	grep "^sched-weir-easy" sched && test_must_fail grep "^sched-simple" sched && grep "^through" sched
 '
+# The timeout is shorter than on the page; the commands are its own.
+test_expect_success 'remove: a job that a limit held back starts when the module stays away, and not at a reload' '
+	cp copy/etc/flux/system/shares.toml shares.page && sed -i "s/^\"physics\" .*/\"physics\" = {shares = 60, running_jobs_max = 1}/" copy/etc/flux/system/shares.toml &&
+	cp copy/etc/flux/system/conf.d/weir.toml weir.page && sed -i "s/^unavail-timeout.*/unavail-timeout = \"10s\"/" copy/etc/flux/system/conf.d/weir.toml &&
+	cat >held.sh <<-\EOF && block "run: remove" >>held.sh && cat >>held.sh <<-\EOF &&
+	first=$(flux submit --setattr=system.bank=physics sleep inf)
+	flux job wait-event -q -t 30 $first start
+	second=$(flux submit --setattr=system.bank=physics true)
+	flux job wait-event -q -t 30 -m priority=0 $second priority
+	held=$(flux submit --urgency=hold --setattr=system.bank=physics true)
+	flux module reload job-priority
+	flux python -c "import flux; flux.Flux().rpc(\"job-priority.sync\").get()"
+	test $(flux jobs -no "{priority}" $second) = 0
+	EOF
+	flux job wait-event -q -t 60 $second clean
+	test $(flux jobs -no "{state}" $first) = RUN
+	test $(flux jobs -no "{state}:{priority}" $held) = SCHED:0
+	flux job urgency $held 16
+	flux job wait-event -q -t 60 $held clean
+	flux cancel $first
+	flux dmesg -H | grep "was removed: .* jobs that it held back"
+	EOF
+	inside held.sh >held 2>&1; code=$?; cat held; mv shares.page copy/etc/flux/system/shares.toml; mv weir.page copy/etc/flux/system/conf.d/weir.toml; test $code = 0
+'
 test_expect_success 'remove: pending jobs keep their priorities, and Flux runs on' '
 	cat >remove.sh <<-\EOF &&
 	first=$(flux submit --setattr=system.bank=physics -n$(flux resource list -s up -no "{ncores}") sleep inf)

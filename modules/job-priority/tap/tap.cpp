@@ -80,6 +80,19 @@ int guarded(Tap& tap, const char* what, Body body) noexcept {
 
 // ---- release of jobs without a value ----
 
+void release_withheld(Tap& tap) {
+    const std::size_t jobs = tap.table.release_withheld(monotonic_now());
+    if (jobs == 0) {
+        return;
+    }
+    flux_log(handle_of(tap), 4,
+             "jobpriority: the job-priority module was removed: %zu jobs that it held back get a priority by urgency",
+             jobs);
+    if (flux_jobtap_reprioritize_all(tap.plugin) < 0) {
+        flux_log(handle_of(tap), 3, "jobpriority: could not release them: %s", flux_strerror(errno));
+    }
+}
+
 void release_overdue(Tap& tap) {
     for (const auto& [id, value] : tap.table.release_overdue(monotonic_now())) {
         if (flux_jobtap_reprioritize_job(tap.plugin, id, value) < 0 && errno != ENOENT) {
@@ -113,6 +126,7 @@ void timer_cb(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
                      "jobpriority: the job-priority module does not answer: jobs it does not know get a priority "
                      "by urgency, behind those it does");
         }
+        release_withheld(tap);
         arm_timer(tap);
         return 0;
     });
@@ -315,8 +329,9 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
         if (update->is_synced == true) {
             tap.table.set_synced(monotonic_now());
         } else if (update->is_synced == false) {
-            tap.table.set_detached();
+            tap.table.set_detached(monotonic_now());
             release_overdue(tap);
+            arm_timer(tap);
         }
         if (update->mode == TapUpdate::Mode::all && tap.table.is_ahead()) {
             if (flux_jobtap_reprioritize_all(tap.plugin) < 0) {
@@ -339,6 +354,7 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
 void withheld_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) noexcept {
     Tap& tap = *static_cast<Tap*>(arg);
     const int rc = guarded(tap, "withheld", [&] {
+        tap.table.set_attached();
         weir::Json jobs = weir::Json::array();
         for (const std::uint64_t id : tap.table.withheld()) {
             jobs.append(weir::Json::own(json_integer(static_cast<json_int_t>(id))));

@@ -43,7 +43,8 @@ std::optional<std::uint32_t> TapTable::on_enter(const TapQuestion& job, Instant 
 }
 
 std::optional<std::int64_t> TapTable::on_get(const TapQuestion& job, Instant now) {
-    if (job.is_in_sched && values_.count(job.id) == 0) {
+    const bool is_forsaken = mode_ == Mode::fallback && job.priority == 0 && !is_overridden(job.urgency);
+    if (job.is_in_sched && values_.count(job.id) == 0 && !is_forsaken) {
         return job.priority;
     }
     return on_enter(job, now);
@@ -141,8 +142,19 @@ std::vector<std::pair<std::uint64_t, std::uint32_t>> TapTable::release_overdue(I
     return released;
 }
 
+std::size_t TapTable::release_withheld(Instant now) {
+    if (!detached_at_ || now < *detached_at_ + unavail_timeout_) {
+        return 0;
+    }
+    detached_at_.reset();
+    return std::erase_if(values_, [](const auto& job) { return job.second == 0; });
+}
+
 std::optional<Instant> TapTable::next_deadline() const {
-    std::optional<Instant> first;
+    std::optional<Instant> first = detached_at_;
+    if (first) {
+        *first += unavail_timeout_;
+    }
     for (const auto& [id, job] : waiting_) {
         if (!first || job.since + unavail_timeout_ < *first) {
             first = job.since + unavail_timeout_;

@@ -50,7 +50,8 @@ class TapTable {
     std::optional<std::uint32_t> on_enter(const TapQuestion& job, Instant now);
 
     /// job.priority.get: asked of every pending job by a reprioritize-all. As on_enter, but an unknown job in SCHED
-    /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job).
+    /// keeps the priority it has (never "unavailable", which the job-manager would log as a bug for each job). In
+    /// fallback mode 0 is none: nobody is there who would give the job another one.
     std::optional<std::int64_t> on_get(const TapQuestion& job, Instant now);
 
     /// The urgency of a job changed while it waits for a value, which no state callback reports. True: it became held
@@ -89,12 +90,17 @@ class TapTable {
     void set_synced(Instant now) {
         mode_ = Mode::synced;
         synced_at_ = now;
+        detached_at_.reset();
     }
-    /// The module unloads: the same as a timeout, at once.
-    void set_detached() {
+    /// The module unloads at `now`: the same as a timeout, at once. Jobs that are held back stay so for the timeout,
+    /// since the module may only be loaded again.
+    void set_detached(Instant now) {
         mode_ = Mode::fallback;
         first_values_.clear();
+        detached_at_ = now;
     }
+    /// A module is there again: it decides about the jobs that are held back.
+    void set_attached() { detached_at_.reset(); }
 
     /// Jobs to be released with their fallback value. In fallback mode: all waiting jobs. If one has waited for the
     /// timeout without a message of the module: all, and the mode becomes fallback. If there was a message: only those
@@ -102,7 +108,11 @@ class TapTable {
     /// for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
-    /// The time of the next release_overdue() with an effect; empty if no job waits. O(waiting).
+    /// If the module has been away for the timeout, forgets that jobs are held back: a reprioritize-all then gives them
+    /// their fallback value. \return their number. O(known) at that time.
+    std::size_t release_withheld(Instant now);
+
+    /// The time of the next release_overdue() or release_withheld() with an effect; empty if there is none. O(waiting).
     std::optional<Instant> next_deadline() const;
 
     /// The value of a job without a computed one: its urgency, but never above the lowest value in the table. So new
@@ -128,8 +138,9 @@ class TapTable {
     Duration unavail_timeout_;
     Mode mode_ = Mode::starting;
     std::uint64_t gave_first_ = 0;
-    bool is_ahead_ = false;             ///< has values that the job-manager does not have
-    std::optional<Instant> synced_at_;  ///< when the module last sent `synced`
+    bool is_ahead_ = false;               ///< has values that the job-manager does not have
+    std::optional<Instant> synced_at_;    ///< when the module last sent `synced`
+    std::optional<Instant> detached_at_;  ///< when the module was unloaded; empty: one is there, or jobs were released
 };
 
 }  // namespace weir::priority

@@ -69,7 +69,7 @@ TEST_CASE("tap table: a new job gets the first value of its kind, unless the mod
     CHECK_FALSE(table.on_enter(job(6), second(0)));
     table.set_first_values({{"kind", 0}}, false);
     CHECK(table.on_enter(job(7), second(0)) == priority_lowest);  // 0 would hold it
-    table.set_detached();
+    table.set_detached(second(0));
     table.set_synced(second(1));
     CHECK_FALSE(table.wants_kind());
 }
@@ -132,8 +132,39 @@ TEST_CASE("tap table: a module that says goodbye releases waiting jobs without a
     TapTable table(timeout);
     table.set_synced(second(0));
     table.on_enter(in_priority(1), second(0));
-    table.set_detached();
+    table.set_detached(second(0));
     CHECK(table.release_overdue(second(0)).size() == 1);
+}
+
+// Mutant: modules/job-priority/tap/tap_table.cpp: now < *detached_at_ + unavail_timeout_ => now < *detached_at_
+TEST_CASE("tap table: who was held back starts when the module stays away, and not when it is loaded again") {
+    TapTable table(timeout);
+    table.set(1, 500);
+    table.set(2, 0);
+    table.set_synced(second(0));
+    table.set_detached(second(10));
+    CHECK(table.next_deadline() == second(70));
+    CHECK(table.release_withheld(second(69)) == 0);
+    CHECK(table.on_get(in_sched(2, 0), second(69)) == 0);
+    SECTION("it stays away") {
+        CHECK(table.release_withheld(second(70)) == 1);
+        CHECK_FALSE(table.next_deadline());
+        CHECK(table.on_get(in_sched(1, 500), second(70)) == 500);
+        CHECK(table.on_get(in_sched(2, 0), second(70)) == 16);
+        CHECK(table.on_get({3, 0, true, 0}, second(70)) == 0);  // held by its user
+        CHECK(table.withheld().empty());                        // what a later module asks for
+    }
+    SECTION("it asks who was held back, and takes long to read its backlog") {
+        table.set_attached();
+        CHECK_FALSE(table.next_deadline());
+        CHECK(table.release_withheld(second(200)) == 0);
+        CHECK(table.withheld() == std::vector<std::uint64_t>{2});
+    }
+    SECTION("it has sent its values") {
+        table.set_synced(second(69));
+        CHECK(table.release_withheld(second(200)) == 0);
+        CHECK(table.on_get(in_sched(2, 0), second(200)) == 0);
+    }
 }
 
 TEST_CASE("tap table: a fallback never stands before a job that the module judged") {
@@ -167,7 +198,7 @@ TEST_CASE("tap table: withheld from the scheduler are those that wait for a valu
     table.set(3, 7);
     (void)table.on_enter(in_priority(4, 31), second(0));
     CHECK(table.withheld() == std::vector<std::uint64_t>{1, 2});
-    table.set_detached();
+    table.set_detached(second(0));
     (void)table.release_overdue(second(1));  // 1 has a fallback value and may start
     CHECK(table.withheld() == std::vector<std::uint64_t>{2});
 }
