@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -25,14 +24,25 @@ void add_lines(std::string& mistakes, const std::string& lead, const std::string
     }
 }
 
-bool is_there(const std::string& module, const std::vector<std::string>& folders) {
-    if (module.find('/') != std::string::npos) {
-        return access(module.c_str(), R_OK) == 0;
+bool is_readable(const std::string& path) {
+    return access(path.c_str(), R_OK) == 0;
+}
+
+/// Also true where the folders are not known, and where the instance chooses its scheduler by itself.
+bool is_there(const std::string& module, const LaunchPlace& place) {
+    const std::vector<std::string> folders = module_folders(place);
+    if (module.empty() || folders.empty()) {
+        return true;
     }
-    return std::find(std::begin(former_schedulers), std::end(former_schedulers), module) !=
-               std::end(former_schedulers) ||
-           std::any_of(folders.begin(), folders.end(), [&module](const std::string& folder) {
-               return access((folder + "/" + module + ".so").c_str(), R_OK) == 0;
+    if (module.find('/') != std::string::npos) {
+        return is_readable(module);
+    }
+    const bool is_stock = place.broker.empty();
+    return (!is_stock && std::find(std::begin(former_schedulers), std::end(former_schedulers), module) !=
+                             std::end(former_schedulers)) ||
+           std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+               const std::string path = folder + "/" + module;
+               return is_readable(path + ".so") || (is_stock && is_readable(path + ".py"));
            });
 }
 
@@ -52,14 +62,14 @@ Status check_options(const std::string& scheduler, const std::vector<std::string
 
 std::vector<std::string> module_folders(const LaunchPlace& place) {
     std::vector<std::string> folders;
-    if (place.broker.empty()) {
-        return folders;
-    }
-    if (const char* listed = std::getenv("FLUX_MODULE_PATH")) {
-        std::istringstream paths(listed);
+    if (const auto listed = place.environment.find("FLUX_MODULE_PATH"); listed != place.environment.end()) {
+        std::istringstream paths(listed->second);
         for (std::string path; std::getline(paths, path, ':');) {
             folders.push_back(path);
         }
+    }
+    if (place.broker.empty()) {
+        return folders;
     }
     const std::filesystem::path prefix = std::filesystem::path(place.broker).parent_path().parent_path();
     for (const char* lib : {"lib/flux/modules", WEIR_LIBDIR "/flux/modules"}) {
@@ -69,12 +79,11 @@ std::vector<std::string> module_folders(const LaunchPlace& place) {
 }
 
 Status check_instances(const std::vector<PartitionSpec>& specs, const LaunchPlace& place) {
-    const std::vector<std::string> folders = module_folders(place);
     std::string mistakes;
     for (const PartitionSpec& spec : specs) {
         const std::string lead = "[partition " + spec.name + "] ";
         const std::string scheduler = partition_scheduler(spec, place);
-        if (!place.broker.empty() && !is_there(scheduler, folders)) {
+        if (!is_there(scheduler, place)) {
             add_lines(mistakes, lead,
                       "scheduler = \"" + spec.scheduler +
                           "\": there is no such module; it must be \"easy\", \"fcfs\" "

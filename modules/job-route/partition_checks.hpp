@@ -11,11 +11,12 @@
 
 namespace weir::route {
 
-/// The folders in which the embedded broker of `place` finds modules; empty in a stock Flux.
+/// The folders in which a partition's broker finds modules. A stock Flux has them all in FLUX_MODULE_PATH, which the
+/// command flux sets; empty where it is not set.
 std::vector<std::string> module_folders(const LaunchPlace& place);
 
-/// Checks the [weir] table of each partition's own `config`, and that the embedded broker has the module of its
-/// scheduler. Error: "[partition NAME] key: what is wrong and what would be right", a line each.
+/// Checks the [weir] table of each partition's own `config`, and that the module of its scheduler exists. Error:
+/// "[partition NAME] key: what is wrong and what would be right", a line each.
 Status check_instances(const std::vector<PartitionSpec>& specs, const LaunchPlace& place);
 
 }  // namespace weir::route

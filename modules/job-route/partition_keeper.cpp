@@ -47,7 +47,8 @@ LaunchPlace place_of(flux_t* h) {
     const std::string log = attribute_of(h, "log-filename");
     place.log_folder = log.empty() ? "" : std::filesystem::path(log).parent_path().string();
     place.config_files = split_paths(attribute_of(h, "config.files"));
-    for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR"}) {
+    for (const char* name : {"PATH", "HOME", "USER", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR",
+                             "FLUX_MODULE_PATH"}) {  // with the last a partition finds the modules that the parent has
         if (const char* value = std::getenv(name)) {
             place.environment[name] = value;
         }
