@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "libfairshare/base/json/config_changes.hpp"
 #include "libfairshare/base/json/merge.hpp"
 #include "libfairshare/base/text/text_file.hpp"
 
@@ -95,30 +96,6 @@ std::string explained_line(std::string_view line, const LoadedConfig& config) {
     return config.places.of(path) + key_text(path) + (value ? " = " + value.dump() : "") + ": " + std::string(right);
 }
 
-void add_changes(const std::string& path, const json_t* before, const json_t* after, std::vector<std::string>& out) {
-    if (json_equal(const_cast<json_t*>(before), const_cast<json_t*>(after))) {
-        return;
-    }
-    const bool are_tables =
-        (before == nullptr || json_is_object(before)) && (after == nullptr || json_is_object(after));
-    if (!are_tables) {
-        const auto shown = [](const json_t* value) {
-            return value == nullptr ? std::string("(default)") : Json::ref(value).dump();
-        };
-        out.push_back(key_text(path) + ": " + shown(before) + " -> " + shown(after));
-        return;
-    }
-    const Json keys = Json::object();
-    json_object_update(keys.get(), const_cast<json_t*>(before));
-    json_object_update(keys.get(), const_cast<json_t*>(after));
-    const char* key = nullptr;
-    json_t* ignored = nullptr;
-    json_object_foreach(keys.get(), key, ignored) {
-        add_changes(path.empty() ? key : path + "." + key, json_object_get(before, key), json_object_get(after, key),
-                    out);
-    }
-}
-
 }  // namespace
 
 Json value_at(const Json& config, const std::string& path) {
@@ -130,11 +107,6 @@ Json value_at(const Json& config, const std::string& path) {
         begin = dot + 1;
     }
     return value;
-}
-
-std::string key_text(const std::string& path) {
-    const std::size_t dot = path.find('.');
-    return "[" + path.substr(0, dot) + "]" + (dot == std::string::npos ? "" : " " + path.substr(dot + 1));
 }
 
 Result<Json> parse_toml(std::string_view text, const std::string& name, TomlPlaces* places) {
@@ -179,13 +151,6 @@ std::string explained(const std::string& complaint, const LoadedConfig& config) 
         text += (text.empty() ? "" : "\n") + explained_line(line, config);
     }
     return text;
-}
-
-std::vector<std::string> config_changes(const Json& before, const Json& after) {
-    std::vector<std::string> changes;
-    add_changes("", before.get(), after.get(), changes);
-    std::sort(changes.begin(), changes.end());
-    return changes;
 }
 
 }  // namespace weir::broker

@@ -34,16 +34,10 @@ Result<LoadedConfig> load_config(const std::vector<ConfigSource>& sources);
 
 /// The value at a path from the top, as "weir.weights.wait"; nothing where there is none.
 Json value_at(const Json& config, const std::string& path);
-/// "weir.half-life" -> "[weir] half-life"; "weir" -> "[weir]".
-std::string key_text(const std::string& path);
 
 /// A complaint of a module or the broker, with the key's position and value added. Lines that begin with a key, as
 /// "access.allow-guest-user must be true or false" or "[weir] half-life = 3: must be ...", become "site.toml:3:
 /// [access] allow-guest-user = 1: must be true or false"; others stay.
 std::string explained(const std::string& complaint, const LoadedConfig& config);
-
-/// The differences, one sentence for each key: "[weir] half-life: \"16d\" -> \"1d\"". A key that is not there is
-/// "(default)".
-std::vector<std::string> config_changes(const Json& before, const Json& after);
 
 }  // namespace weir::broker

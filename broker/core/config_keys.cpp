@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the table of keys. A key that a module of ours begins to read is a line here.
 #include "broker/core/config_keys.hpp"
+#include "libfairshare/base/json/config_changes.hpp"
 #include "libfairshare/base/nearest_name.hpp"
 
 #include <array>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "broker/core/config_keys.hpp"
+#include "libfairshare/base/json/config_changes.hpp"
 
 namespace weir::broker {
 namespace {

@@ -6,14 +6,17 @@
 #include <memory>
 
 #include "cmd/common/instances.hpp"
+#include "cmd/common/log_line.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
+#include "libfairshare/base/json/config_changes.hpp"
 
 namespace weir::cmd {
 namespace {
 
 constexpr int reload_depth_max = 16;
 constexpr double reload_answer_s = 20;  ///< real seconds; its modules may read large files
+constexpr int warning_severity = 4;
 
 struct Member {
     std::string name;
@@ -72,6 +75,35 @@ void note_all(const Json& answer, const char* key, std::vector<std::string>& lis
     }
 }
 
+/// The lines that the instance's log has in memory, oldest first.
+std::vector<std::string> log_lines(Client& client) {
+    std::vector<std::string> lines;
+    (void)client.stream_text(
+        "log.dmesg", Json::object().set("follow", false).share(),
+        [&lines](const char* text) {
+            lines.emplace_back(text == nullptr ? "" : text);
+            return true;
+        },
+        child_answer_s);
+    return lines;
+}
+
+/// A stock Flux answers with nothing. Its configuration tells what changed, and its log has what the modules warned of.
+void tell_of_stock(Member& member, const std::vector<std::string>& log_before, Reloaded& out) {
+    if (const auto after = member.client->call("config.get", {}, child_answer_s)) {
+        for (const std::string& change : config_changes(member.before, *after)) {
+            add_once(out.changes, change);
+        }
+    }
+    const std::vector<std::string> log = log_lines(*member.client);
+    const auto last = log_before.empty() ? log.rend() : std::find(log.rbegin(), log.rend(), log_before.back());
+    for (auto line = last.base(); line != log.end(); ++line) {
+        if (const LogLine read = parse_ring_line(*line); read.severity <= warning_severity) {
+            add_once(out.warnings, read.app + ": " + read.text);
+        }
+    }
+}
+
 /// The result for the share tree, which is a file of its own: a mistake in it does not refuse the configuration.
 void tell_share_tree(Member& member, Reloaded& out) {
     const auto stats = member.client->call("job-priority.stats-get", {}, child_answer_s);
@@ -100,6 +132,7 @@ Result<Reloaded> reload_tree(Client& top) {
     members.push_back({"top", &top, std::move(*before)});
     open_children(top, reload_depth_max, clients, members, out.warnings);
     for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::vector<std::string> log_before = log_lines(*members[i].client);
         const auto answer = members[i].client->call("config.reload", {}, reload_answer_s);
         if (!answer && i > 0 && answer.error().code == std::errc::timed_out) {
             add_once(out.warnings, members[i].name + " did not answer; it reads the files when it continues: " +
@@ -116,8 +149,12 @@ Result<Reloaded> reload_tree(Client& top) {
             return Error{answer.error().code,
                          (i == 0 ? "" : members[i].name + ": ") + answer.error().message + revert(members, i)};
         }
-        note_all(*answer, "changes", out.changes);
-        note_all(*answer, "warnings", out.warnings);
+        if (answer->at("changes")) {
+            note_all(*answer, "changes", out.changes);
+            note_all(*answer, "warnings", out.warnings);
+        } else {
+            tell_of_stock(members[i], log_before, out);
+        }
         out.instances.push_back(members[i].name);
         tell_share_tree(members[i], out);
     }

@@ -10,8 +10,7 @@
 namespace weir::cmd {
 
 struct Reloaded {
-    std::vector<std::string>
-        changes;  ///< "[weir] half-life: \"16d\" -> \"1d\""; none from a stock Flux, which reports none
+    std::vector<std::string> changes;    ///< "[weir] half-life: \"16d\" -> \"1d\""
     std::vector<std::string> warnings;   ///< each once, from all instances; of a share tree that was refused, too
     std::vector<std::string> instances;  ///< who read again: "top", "batch"
     std::int64_t revision = 0;           ///< of the share tree in force at the top; 0: there is none

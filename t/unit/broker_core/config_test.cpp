@@ -145,15 +145,6 @@ TEST_CASE("config: the place of a key is that of the last file that has it") {
     CHECK(config->places.of("x.b") == second + ":4: ");
 }
 
-TEST_CASE("config: changes are named key by key, old and new") {
-    const auto before = loaded("[weir]\nhalf-life='16d'\n[weir.weights]\nwait=1\n[queues.a]\n");
-    const auto after = loaded("[weir]\nhalf-life='1d'\npolicy='fcfs'\n[queues.a]\n[queues.b]\n");
-    CHECK(config_changes(before.config, after.config) == Texts{R"([weir] half-life: "16d" -> "1d")",
-                                                               R"([weir] policy: (default) -> "fcfs")",
-                                                               "[weir] weights.wait: 1 -> (default)"});
-    CHECK(config_changes(before.config, before.config).empty());
-}
-
 TEST_CASE("config keys: what nothing reads is told with its place and the nearest name") {
     CHECK(unknown_keys(loaded("[acces]\nallow-guest-user = true\n")) ==
           Texts{"site.toml:1: [acces] has no effect: unknown here; did you mean [access]?"});
