@@ -19,6 +19,9 @@ namespace {
 
 /// This process's user.
 constexpr flux_msg_cred nobody{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
+/// The rank that is asked. A broker on another node, such as a login node, has a log and modules of its own, and only
+/// this one knows the instance.
+constexpr std::uint32_t leader = 0;
 
 std::string env(const char* name) {
     const char* value = std::getenv(name);
@@ -175,7 +178,7 @@ Error Client::failure(const std::string& topic, int errnum, const std::string& t
 
 Client::Future Client::request(const std::string& topic, const Json& payload) {
     const std::string text = payload ? payload.dump() : std::string();
-    return Future(flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, 0));
+    return Future(flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, leader, 0));
 }
 
 Result<Json> Client::answer_of(const Future& future, const std::string& topic, double timeout_s) {
@@ -237,7 +240,7 @@ Status Client::stream_text(const std::string& topic, const Json& payload, const 
                            double timeout_s) {
     const std::string text = payload ? payload.dump() : std::string();
     const Future future(
-        flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, FLUX_NODEID_ANY, FLUX_RPC_STREAMING));
+        flux_rpc(handle_.get(), topic.c_str(), payload ? text.c_str() : nullptr, leader, FLUX_RPC_STREAMING));
     if (!future) {
         return failure(topic, errno, flux_strerror(errno));
     }
@@ -260,8 +263,7 @@ Status Client::stream_text(const std::string& topic, const Json& payload, const 
 
 TextStream::TextStream(Client& client, const std::string& topic, const Json& payload)
     : client_(&client),
-      future_(
-          flux_rpc(client.handle_.get(), topic.c_str(), payload.dump().c_str(), FLUX_NODEID_ANY, FLUX_RPC_STREAMING)) {}
+      future_(flux_rpc(client.handle_.get(), topic.c_str(), payload.dump().c_str(), leader, FLUX_RPC_STREAMING)) {}
 
 Result<std::optional<std::string>> TextStream::next() {
     constexpr double moment_s = 1e-3;  // without a timeout only messages that were received before are seen

@@ -25,12 +25,12 @@ copy_prefix() {
 		mkdir -p copy/etc/flux/system/conf.d && rm -f copy/etc/flux/system/conf.d/*.toml
 }
 
-# inside SCRIPT: an instance of the copy, as the page configures it.
+# inside SCRIPT: an instance of the copy, as the page configures it, of $SIZE brokers, else of one.
 inside() {
 	cat >mounted.sh <<-EOF
 	mount --bind "$PWD/copy" "$PREFIX" &&
 	exec env -u FLUX_URI PATH="$PREFIX/bin:\$PATH" XDG_CONFIG_DIRS="$PREFIX/etc/xdg" \
-		flux start --test-size=1 --config-path="$FOLDER/conf.d" bash -e "$PWD/$1"
+		flux start --test-size=${SIZE:-1} --config-path="$FOLDER/conf.d" bash -e "$PWD/$1"
 	EOF
 	unshare --mount bash mounted.sh
 }
