@@ -45,10 +45,35 @@ Result<JobOutput> stream_output(Client& client, std::uint64_t id, const char* st
     }
 }
 
+/// Of a job of this instance, which is a stock Flux.
+Result<JobOutput> logged_output(Client& client, std::uint64_t id) {
+    Json keys = Json::array(), question = Json::object();
+    question.set("id", id).set("keys", std::move(keys.append("guest.output"))).set("flags", 0);
+    const auto answer = client.call("job-info.lookup", question);
+    if (!answer && answer.error().code == std::errc::no_such_file_or_directory) {
+        return Error{answer.error().code,
+                     "no output is stored of " + job_name(id) +
+                         ": it has not started, was simulated, or ran in a partition, whose output a stock Flux keeps "
+                         "only in the file of --output."};
+    }
+    if (!answer) {
+        return answer.error();
+    }
+    JobOutput output = read_output_log(text_at(answer->get(), "guest.output"));
+    if (output.data.empty() && !output.path.empty()) {
+        return Error{std::errc::no_such_file_or_directory,
+                     "the output of " + job_name(id) + " is in the file " + output.path + "."};
+    }
+    return output;
+}
+
 }  // namespace
 
 Result<JobOutput> job_output(Client& client, std::uint64_t id) {
     auto output = stream_output(client, id, "stdout");
+    if (!output && output.error().code == std::errc::function_not_supported) {
+        return logged_output(client, id);
+    }
     if (!output && output.error().code == std::errc::no_such_file_or_directory) {
         return Error{output.error().code,
                      "no output is stored of " + job_name(id) +

@@ -5,17 +5,13 @@
 #include <string>
 
 #include "cmd/common/client.hpp"
+#include "cmd/common/output_log.hpp"
 
 namespace weir::cmd {
 
-struct JobOutput {
-    std::string data;  ///< UTF-8; invalid bytes are replaced
-    bool is_complete = false;
-    std::string path;  ///< of the file that keeps it
-};
-
-/// What the job wrote: standard output, then standard error where that is in a file of its own. For a job routed to a
-/// child instance the child is asked. Errors: ENOENT if no output is stored.
+/// What the job wrote: standard output, then standard error where that is in a file of its own; of a stock Flux, which
+/// keeps both in one log, in the order of that log. For a job routed to a child instance the child is asked. Errors:
+/// ENOENT if no output is stored.
 Result<JobOutput> job_output(Client& client, std::uint64_t id);
 
 }  // namespace weir::cmd
