@@ -41,6 +41,28 @@ std::size_t columns_of(char32_t c) {
     return combining ? 0 : wide ? 2 : 1;
 }
 
+/// Marks, embeddings, overrides and isolates.
+bool turns_direction(char32_t c) {
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+bool is_control(const CodePoint& c) {
+    return c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0) || (c.bytes == 1 && c.value >= 0x80) ||
+           turns_direction(c.value);
+}
+
+/// `kept`: control characters that stay.
+std::string without_controls(std::string_view utf8, std::string_view kept) {
+    std::string text;
+    for (std::size_t at = 0; at < utf8.size();) {
+        const CodePoint c = code_point_at(utf8, at);
+        const bool stays = !is_control(c) || kept.find(utf8[at]) != std::string_view::npos;
+        text += stays ? utf8.substr(at, c.bytes) : "?";
+        at += c.bytes;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string fixed(double value, int decimals) {
@@ -165,14 +187,11 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 std::string printable(std::string_view utf8) {
-    std::string text;
-    for (std::size_t at = 0; at < utf8.size();) {
-        const CodePoint c = code_point_at(utf8, at);
-        const bool control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0) || (c.bytes == 1 && c.value >= 0x80);
-        text += control ? std::string("?") : std::string(utf8.substr(at, c.bytes));
-        at += c.bytes;
-    }
-    return text;
+    return without_controls(utf8, "");
+}
+
+std::string printable_lines(std::string_view utf8) {
+    return without_controls(utf8, "\n\t");
 }
 
 }  // namespace weir::cmd

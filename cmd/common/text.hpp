@@ -50,7 +50,10 @@ std::string padded_left(std::string_view text, std::size_t width);
 std::string padded_right(std::string_view text, std::size_t width);
 /// "a, b and c".
 std::string listed(const std::vector<std::string>& words);
-/// Control characters (a job name may hold an escape sequence) replaced, so that no job can write to a terminal.
+/// Control characters (a job name may hold an escape sequence) replaced, so that no job can write to a terminal; also
+/// those that turn the direction of text, by which a name could rearrange the words beside it (Unicode UAX 9).
 std::string printable(std::string_view utf8);
+/// The same of each line: line ends and tabs stay.
+std::string printable_lines(std::string_view utf8);
 
 }  // namespace weir::cmd

@@ -91,6 +91,18 @@ TEST_CASE("text: a job's name cannot write to the terminal") {
     CHECK(printable("\xff\xc2") == "??");
 }
 
+TEST_CASE("text: a name cannot turn the direction of the words beside it") {
+    for (const char* control : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069"}) {
+        CHECK(printable(std::string("a") + control + "b") == "a?b");
+    }
+    CHECK(printable("\u202f\u2010\u206a") == "\u202f\u2010\u206a");  // their neighbours
+    CHECK(printable("עברית") == "עברית");
+}
+
+TEST_CASE("text: sentences keep their lines") {
+    CHECK(printable_lines("one\n\ttwo\x1b[2J\u202e\r") == "one\n\ttwo?[2J??");
+}
+
 TEST_CASE("text: lists read as sentences") {
     CHECK(listed({}).empty());
     CHECK(listed({"a"}) == "a");
