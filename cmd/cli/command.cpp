@@ -25,13 +25,13 @@ void Context::print(const std::string& text) const {
 
 Exit Context::fail(Exit code, const std::string& sentence) const {
     std::fflush(stdout);
-    std::fprintf(stderr, "weir: %s\n", sentence.c_str());
+    std::fprintf(stderr, "weir: %s\n", printable_lines(sentence).c_str());
     return code;
 }
 
 void Context::note(const std::string& sentence) const {
     std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", sentence.c_str());
+    std::fprintf(stderr, "%s\n", printable_lines(sentence).c_str());
 }
 
 const std::vector<Option>& global_options() {

@@ -73,10 +73,10 @@ struct Context {
 
     /// Prints to stdout without changes.
     void print(const std::string& text) const;
-    /// "weir: sentence" to stderr; returns `code`.
+    /// "weir: sentence" to stderr, without control characters: it may quote what some user chose. Returns `code`.
     Exit fail(Exit code, const std::string& sentence) const;
     Exit fail(const Error& error) const { return fail(exit_of(error), error.message); }
-    /// Prints a remark to stderr.
+    /// Prints a remark to stderr, in the same way.
     void note(const std::string& sentence) const;
 };
 

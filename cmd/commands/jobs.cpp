@@ -50,7 +50,7 @@ std::string elsewhere_text(const Job& job, const Beside& beside) {
     std::string text;
     if (ids->second.child != 0) {
         const auto name = beside.partitions.find(ids->second.child);
-        text = name != beside.partitions.end() ? printable(name->second) : job_name(ids->second.child);
+        text = name != beside.partitions.end() ? name->second : job_name(ids->second.child);
         text += ids->second.below != 0 ? ", there " + job_name(ids->second.below) : "";
     }
     const std::string above = ids->second.above != 0 ? job_name(ids->second.above) + " at the parent" : "";
@@ -64,7 +64,7 @@ std::int64_t priority_of(const Job& job, const Ranks& ranks) {
 
 std::string state_info_text(const Job& job, const Ranks& ranks) {
     if (!job.note.empty()) {
-        return printable(job.note);
+        return job.note;
     }
     if ((job.state & FLUX_JOB_STATE_PENDING) == 0) {
         return ending_reason(job);
@@ -191,7 +191,7 @@ std::vector<std::string> row_of(const Job& job, const Users& users, const Beside
             users.name(job.userid),
             job.account,
             job.queue,
-            printable(job.name),
+            job.name,
             state_text(job),
             size_text(job),
             shows_priority ? std::to_string(priority) : "",

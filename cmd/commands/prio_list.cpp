@@ -70,7 +70,7 @@ Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
 
 /// The partition and the place there: "batch #3".
 std::string partition_text(const json_t* job) {
-    const std::string name = printable(text_at(job, "partition"));
+    const std::string name = text_at(job, "partition");
     return name + (has_number(job, "place") ? " #" + std::to_string(integer_at(job, "place")) : "");
 }
 

@@ -24,9 +24,9 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
     const std::int64_t first = ahead_at(answer);
     const json_t* leader = integer_at(jobs[0], "id") == first ? jobs[0] : jobs[1];
     const json_t* follower = leader == jobs[0] ? jobs[1] : jobs[0];
-    std::string text = name_of(first) + " of " + text_at(leader, "user") + " is ahead of " +
-                       name_of(integer_at(follower, "id")) + " of " + text_at(follower, "user") + ": priority " +
-                       std::to_string(integer_at(leader, "priority")) + " against " +
+    std::string text = name_of(first) + " of " + printable(text_at(leader, "user")) + " is ahead of " +
+                       name_of(integer_at(follower, "id")) + " of " + printable(text_at(follower, "user")) +
+                       ": priority " + std::to_string(integer_at(leader, "priority")) + " against " +
                        std::to_string(integer_at(follower, "priority")) + ".\n";
     if (json_is_false(json_object_get(answer, "do_compete"))) {
         return text + "They wait for different partitions, in the queues " + printable(text_at(leader, "queue")) +

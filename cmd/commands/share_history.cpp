@@ -17,7 +17,7 @@ Exit run_history(Context& context) {
             Table table({{"revision", Align::right}, {"time"}, {"author"}, {"reason", Align::left, 0, 10}});
             for (const json_t* revision : items_at(answer.get(), "revisions")) {
                 table.add({std::to_string(integer_at(revision, "revision")), local_time(number_at(revision, "time")),
-                           printable(text_at(revision, "author")), printable(text_at(revision, "reason"))});
+                           text_at(revision, "author"), text_at(revision, "reason")});
             }
             return table.text(context.out);
         });

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -87,7 +88,7 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_s
         const auto output = job_output(client, id);
         if (output) {
             if (context.json) {
-                context.note(output->data);
+                std::fwrite(output->data.data(), 1, output->data.size(), stderr);
             } else {
                 context.print(output->data);
             }

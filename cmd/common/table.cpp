@@ -54,6 +54,9 @@ bool drop_one(Layout& layout, const std::vector<Column>& columns) {
 
 void Table::add(std::vector<std::string> row) {
     row.resize(columns_.size());
+    for (std::string& cell : row) {
+        cell = printable(cell);
+    }
     rows_.push_back(std::move(row));
 }
 

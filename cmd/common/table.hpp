@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: rows of text as a table that fits a width. Must not know what the cells mean; no escape sequences in cells.
+// Owns: rows of text as a table that fits a width. Must not know what the cells mean.
 #pragma once
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ struct Column {
 class Table {
   public:
     explicit Table(std::vector<Column> layout) : columns_(std::move(layout)) {}
-    /// One cell for each column; missing cells are empty.
+    /// One cell for each column; missing cells are empty. Each is made printable(): most hold what some user chose.
     void add(std::vector<std::string> row);
     bool empty() const { return rows_.empty(); }
     /// Lines with no trailing blanks. `screen.width` 0: nothing is cut or dropped. The header is faint where colour is

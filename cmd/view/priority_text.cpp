@@ -65,8 +65,8 @@ std::optional<Json> explained_above(Client& client, std::uint64_t id) {
 
 std::string priority_text(const json_t* answer, const Screen& screen) {
     const std::string name = job_name(id_at(answer), screen.glyphs.unicode);
-    std::string text = name + " of " + text_at(answer, "user");
-    const std::string account = text_at(answer, "account");
+    std::string text = name + " of " + printable(text_at(answer, "user"));
+    const std::string account = printable(text_at(answer, "account"));
     text += account.empty() ? "" : " (" + account + ")";
     if (const auto rank = integer_at(answer, "rank"); rank > 0) {  // else it does not wait for resources
         text += ": priority " + std::to_string(integer_at(answer, "priority")) + ", place " + std::to_string(rank) +
@@ -94,14 +94,14 @@ std::string priority_text(const json_t* answer, const Screen& screen) {
             const bool is_told = has_number(job, "id");  // else of another user of a private instance
             table.add({is_told ? job_name(id_at(job), screen.glyphs.unicode) : "another", text_at(job, "user"),
                        text_at(job, "account"), text_at(job, "queue"), std::to_string(integer_at(job, "priority")),
-                       printable(text_at(job, "why"))});
+                       text_at(job, "why")});
         }
         text += "\n" + table.text(screen);
     }
     const auto words = items_at(answer, "words");
     text += words.empty() ? "" : "\n";
     for (const json_t* line : words) {
-        text += std::string(json_is_string(line) ? json_string_value(line) : "") + "\n";
+        text += printable(json_is_string(line) ? json_string_value(line) : "") + "\n";
     }
     if (const json_t* reason = json_object_get(answer, "scheduler")) {
         text += "\n" + wait_text("It", reason, screen.glyphs.unicode);

@@ -77,9 +77,9 @@ std::string newcomer(const json_t* stand) {
 std::string account_text(const json_t* answer, const Screen& screen) {
     const json_t* first = json_object_get(answer, "first");
     const std::string count = std::to_string(integer_at(answer, "associations_below"));
-    std::string text = text_at(answer, "path") + ": " + count + " of " +
+    std::string text = printable(text_at(answer, "path")) + ": " + count + " of " +
                        std::to_string(integer_at(answer, "associations")) + " associations are below it";
-    text += json_is_object(first) ? ", first " + text_at(first, "path") + " at " + rank_text(first) : "";
+    text += json_is_object(first) ? ", first " + printable(text_at(first, "path")) + " at " + rank_text(first) : "";
     Table table = level_table("level", "ahead");
     for (const json_t* level : items_at(answer, "levels")) {
         add_level(table, level, json_is_object(first) ? std::to_string(integer_at(level, "ahead")) : "", screen.glyphs);
@@ -92,7 +92,7 @@ std::string account_text(const json_t* answer, const Screen& screen) {
     }
     text += below.empty() ? "" : "\n" + below.text(screen);
     if (json_is_object(first)) {
-        text += "\n" + text_at(first, "path") + ": " + printable(text_at(answer, "reason")) + ".\n";
+        text += "\n" + printable(text_at(first, "path")) + ": " + printable(text_at(answer, "reason")) + ".\n";
     }
     return text + notes(answer);
 }
@@ -103,7 +103,7 @@ std::string share_explain_text(const json_t* answer, const Screen& screen) {
     if (json_object_get(answer, "below") != nullptr) {
         return account_text(answer, screen);
     }
-    std::string text = text_at(answer, "path") + newcomer(answer) + ": rank " +
+    std::string text = printable(text_at(answer, "path")) + newcomer(answer) + ": rank " +
                        std::to_string(integer_at(answer, "rank")) + " of " +
                        std::to_string(integer_at(answer, "associations")) + ", factor " +
                        fixed(number_at(answer, "factor"), 4) + " by " + text_at(answer, "algorithm") + "\n\n";
@@ -116,7 +116,7 @@ std::string share_explain_text(const json_t* answer, const Screen& screen) {
 
 std::string share_after_text(const json_t* answer, const Screen& screen) {
     const std::int64_t cores = integer_at(answer, "cores");
-    std::string text = text_at(answer, "path") + newcomer(answer) + ", before and after a job of " +
+    std::string text = printable(text_at(answer, "path")) + newcomer(answer) + ", before and after a job of " +
                        std::to_string(cores) + (cores == 1 ? " core for " : " cores for ") +
                        duration_text(duration_from_seconds(number_at(answer, "seconds"))) + ", by " +
                        text_at(answer, "algorithm") + "\n\n";
@@ -133,8 +133,9 @@ std::string share_after_text(const json_t* answer, const Screen& screen) {
 std::string share_compare_text(const json_t* answer, const Screen& screen) {
     const json_t* a = json_object_get(answer, "a");
     const json_t* b = json_object_get(answer, "b");
-    std::string text = text_at(a, "path") + newcomer(a) + ": " + rank_text(a) + "\n" + text_at(b, "path") +
-                       newcomer(b) + ": " + rank_text(b) + ", both by " + text_at(answer, "algorithm") + "\n\n";
+    std::string text = printable(text_at(a, "path")) + newcomer(a) + ": " + rank_text(a) + "\n" +
+                       printable(text_at(b, "path")) + newcomer(b) + ": " + rank_text(b) + ", both by " +
+                       text_at(answer, "algorithm") + "\n\n";
     const json_t* level_a = json_object_get(answer, "level_a");
     const json_t* level_b = json_object_get(answer, "level_b");
     if (json_is_object(level_a) && json_is_object(level_b)) {

@@ -156,7 +156,7 @@ Lines top_view(const TopScene& scene, const TopChoice& choice, const Screen& scr
     const std::size_t height = screen.height;
     Lines lines{fitted(head_text(scene), screen, 4)};
     lines.push_back(scene.problem.empty() ? fitted(rates_text(scene), screen)
-                                          : styled(screen, "31", fitted(scene.problem, screen)));
+                                          : styled(screen, "31", fitted(printable(scene.problem), screen)));
     const std::size_t partitions = std::min(scene.partitions.size(), height / 4);
     const std::size_t heads = lines.size() + partitions + 3;  // with both panes' heads and the foot
     const std::size_t room = height - std::min(height, heads);

@@ -45,6 +45,15 @@ TEST_CASE("table: the least wanted column goes next, and room is shared anew") {
           "ƒ11  x             128\n");
 }
 
+// Mutant: cmd/common/table.cpp: cell = printable(cell); => (void)cell;
+TEST_CASE("table: no cell writes to the terminal") {
+    Table table({{"user"}, {"account"}});
+    table.add({"alice", "phys\x1b[2Jics\u202e"});
+    Screen screen = wide(0);
+    screen.color = true;
+    CHECK(table.text(screen) == "\x1b[2muser   account\x1b[0m\nalice  phys?[2Jics?\n");
+}
+
 TEST_CASE("table: colour only on a terminal") {
     Screen screen = wide(0);
     screen.color = true;
