@@ -57,13 +57,13 @@ Json json_of(const Entry& entry) {
 /// Opens the serving partitions that are not open yet; prints the log files of the others.
 void open_partitions(Context& context, Client& top, const std::string& wanted, std::list<Source>& sources) {
     for (const ChildEntry& entry : children_of(top)) {
-        const std::string name = entry.name.empty() ? "job " + std::to_string(entry.jobid) : entry.name;
+        const std::string name = instance_name(entry.name, entry.jobid);
         const bool is_open =
             std::any_of(sources.begin(), sources.end(), [&](const Source& s) { return s.name == name; });
-        if (is_open || entry.state != "attached" || (!wanted.empty() && wanted != name)) {
+        if (is_open || entry.state != "attached" || !may_open(entry) || (!wanted.empty() && wanted != name)) {
             continue;
         }
-        if (auto client = Client::open(entry.uri, child_answer_s)) {
+        if (auto client = open_child(entry)) {
             sources.push_back({name, std::move(*client)});
         } else {
             context.note(name + ": " + client.error().message);

@@ -3,13 +3,14 @@
 #include "cmd/common/instance_facts.hpp"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "cmd/common/instances.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
+#include "cmd/common/routed.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
 #include "cmd/view/share_rows.hpp"
@@ -70,32 +71,27 @@ Status add_charges(Client& client, const Users& users, double now, InstanceFacts
 }
 
 /// The scheduler's answer about a pending job, from the instance in which it waits; empty without an answer.
-Json schedulers_answer(Client& client, std::uint64_t id, std::map<std::string, Client>& below) {
+/// `unasked`: children that are not asked; one that hangs becomes one of them.
+Json schedulers_answer(Client& client, std::uint64_t id, std::set<std::uint64_t>& unasked) {
     Json payload = Json::object();
     payload.set("id", id);
     if (auto answer = client.call("sched.why", payload)) {
         return std::move(*answer);
     }
     const auto place = client.call("job-route.locate", payload);
-    const std::string uri = place ? text_at(place->get(), "uri") : "";
-    if (uri.empty()) {
+    const std::uint64_t child = place ? id_at(place->get(), "child") : 0;
+    if (child == 0 || unasked.count(child) > 0) {
         return {};
     }
-    if (below.count(uri) == 0) {
-        auto opened = Client::open(uri, child_answer_s);
-        if (!opened) {
-            return {};
-        }
-        below.emplace(uri, std::move(*opened));
+    auto told = ask_about(client, id, "sched.why", Json());
+    if (told && told->error && told->error->code == std::errc::timed_out) {
+        unasked.insert(child);
     }
-    Json local = Json::object();
-    local.set("id", integer_at(place->get(), "id"));
-    auto answer = below.at(uri).call("sched.why", local);
-    return answer ? std::move(*answer) : Json();
+    return told ? std::move(told->answer) : Json();
 }
 
 PendingRow pending_row(Client& client, const json_t* entry, const std::string& reader, double now,
-                       std::map<std::string, Client>& below) {
+                       std::set<std::uint64_t>& unasked) {
     const auto id = static_cast<std::uint64_t>(integer_at(entry, "id"));
     PendingRow row;
     row.place = integer_at(entry, "rank");
@@ -110,7 +106,7 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
         row.cores = job->cores;
         row.limit_s = job->duration;
     }
-    const Json why = schedulers_answer(client, id, below);
+    const Json why = schedulers_answer(client, id, unasked);
     if (const double start = number_at(why.get(), "t_estimate"); start > 0) {
         row.start_s = std::max(0., start - now);
     } else {
@@ -124,7 +120,7 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
 /// `way`: of the box around it.
 InstanceBox box_of(const Instance& instance, const std::string& way) {
     InstanceBox box;
-    box.name = instance.level == 0 ? top_instance_name : instance_name(instance.name, instance.jobid);
+    box.name = instance_name(instance.name, instance.jobid);
     box.has_queues = !instance.name.empty();
     box.cores = instance.cores;
     box.cores_busy = instance.cores_busy;
@@ -227,15 +223,22 @@ Result<QueueScene> queue_scene(Client& client, const std::string& user, double n
     }
     QueueScene scene;
     scene.pending = integer_at(answer->get(), "of");
-    std::map<std::string, Client> below;
+    std::set<std::uint64_t> unasked;
+    for (const ChildEntry& child : children_of(client)) {
+        if (!may_open(child)) {
+            unasked.insert(child.jobid);
+        }
+    }
     for (const json_t* entry : items_at(answer->get(), "jobs")) {
-        scene.queue.push_back(pending_row(client, entry, user, now, below));
+        scene.queue.push_back(pending_row(client, entry, user, now, unasked));
     }
     return scene;
 }
 
 InstanceBox instance_boxes(Client& client) {
-    return box_of(instance_tree(client), "");
+    InstanceBox top = box_of(instance_tree(client), "");
+    top.name = top_instance_name;  // one that does not answer has no level
+    return top;
 }
 
 Result<InstanceFacts> usage_facts(Client& client, const ShareView& view) {

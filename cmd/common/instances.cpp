@@ -2,9 +2,12 @@
 // Owns: the requests of instances.hpp.
 #include "cmd/common/instances.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <iterator>
 #include <system_error>
 
 #include "cmd/common/instance_clock.hpp"
@@ -17,7 +20,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr int depth_max = 16;
+constexpr std::size_t depth_max = 16;
 
 /// Child instances are asked side by side: those that hang cost one wait together. So many threads serve the whole
 /// tree; where they are in use, a child is asked on the thread of its parent.
@@ -58,7 +61,7 @@ std::vector<std::string> texts_at(const json_t* object, const char* key) {
 Instance child_to_come(const PartitionState& state) {
     Instance child;
     child.serves = state.queues;
-    child.name = state.name;
+    child.partition = child.name = state.name;
     child.jobid = state.job;
     child.problem = absent_text(state);
     if (state.is_down) {
@@ -70,28 +73,58 @@ Instance child_to_come(const PartitionState& state) {
 /// Partitions first, in the order of the configuration, whichever started last; then the others as they are.
 void sort_as_configured(std::vector<Instance>& children, const std::vector<std::string>& partitions) {
     const auto place_of = [&partitions](const Instance& child) {
-        return std::find(partitions.begin(), partitions.end(), child.name) - partitions.begin();
+        return std::find(partitions.begin(), partitions.end(), child.partition) - partitions.begin();
     };
     std::stable_sort(children.begin(), children.end(),
                      [&](const Instance& a, const Instance& b) { return place_of(a) < place_of(b); });
 }
 
-void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads);
+/// The URIs of the instances above one, from the top.
+using Way = std::vector<std::string>;
 
-void ask_children(const std::vector<ChildEntry>& entries, std::vector<Instance>& children, int depth,
+void ask_child(const ChildEntry& entry, Instance& child, const Way& way, Threads& threads);
+
+void ask_children(const std::vector<ChildEntry>& entries, std::vector<Instance>& children, const Way& way,
                   Threads& threads) {
     children.resize(entries.size());
     std::vector<std::future<void>> asked;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         asked.push_back(threads.run(
-            [&entry = entries[i], &child = children[i], depth, &threads] { ask_child(entry, child, depth, threads); }));
+            [&entry = entries[i], &child = children[i], &way, &threads] { ask_child(entry, child, way, threads); }));
     }
     for (const std::future<void>& one : asked) {
         one.wait();
     }
 }
 
-void ask_instance(Client& client, Instance& instance, int depth, Threads& threads) {
+Instance row_of(const ChildEntry& entry) {
+    Instance child;
+    child.jobid = entry.jobid;
+    child.lost_since = entry.lost_since;
+    child.is_drained = entry.is_drained;
+    child.serves = entry.serves;
+    child.partition = entry.partition;
+    child.name = entry.name;
+    return child;
+}
+
+/// Takes the children that are not to be opened out of `entries`. Returns their rows.
+std::vector<Instance> rows_of_others(Client& client, std::vector<ChildEntry>& entries) {
+    std::vector<Instance> rows;
+    const auto others = std::stable_partition(entries.begin(), entries.end(), may_open);
+    if (others == entries.end()) {
+        return rows;
+    }
+    const Users users = Users::of(client);
+    for (auto entry = others; entry != entries.end(); ++entry) {
+        rows.push_back(row_of(*entry));
+        rows.back().problem = "an instance of " + users.name(entry->userid) + "; it is not asked";
+    }
+    entries.erase(others, entries.end());
+    return rows;
+}
+
+void ask_instance(Client& client, Instance& instance, Way way, Threads& threads) {
     instance.uri = client.uri();
     instance.version = client.attribute("version").value_or("");
     instance.level =
@@ -116,9 +149,10 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
         instance.policy = policy_state(json_object_get(answer->get(), "in_force"));
         policies = policies_below(json_object_get(answer->get(), "in_force"));
     }
-    if (depth >= depth_max) {
+    if (way.size() >= depth_max) {
         return;
     }
+    way.push_back(client.uri());
     std::vector<PartitionState> states = partition_states(client);
     std::vector<std::string> configured;
     for (const PartitionState& state : states) {
@@ -128,14 +162,15 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
     std::erase_if(states,
                   [&entries](const PartitionState& state) {  // one that died is listed, one that is lost is not
                       return std::any_of(entries.begin(), entries.end(), [&state](const ChildEntry& entry) {
-                          return entry.name == state.name && (entry.state == "attached" || !state.is_down);
+                          return entry.partition == state.name && (entry.state == "attached" || !state.is_down);
                       });
                   });
     std::erase_if(entries, [&states](const ChildEntry& entry) {  // listed by its state
         return std::any_of(states.begin(), states.end(),
-                           [&entry](const PartitionState& state) { return entry.name == state.name; });
+                           [&entry](const PartitionState& state) { return entry.partition == state.name; });
     });
-    ask_children(entries, instance.children, depth + 1, threads);
+    std::vector<Instance> others = rows_of_others(client, entries);
+    ask_children(entries, instance.children, way, threads);
     for (Instance& child : instance.children) {
         for (const PolicyState& told : policies) {  // of an instance that refuses this user
             child.policy = told.jobid == child.jobid && child.policy.settings.empty() ? told : child.policy;
@@ -145,20 +180,20 @@ void ask_instance(Client& client, Instance& instance, int depth, Threads& thread
         instance.children.push_back(child_to_come(state));
     }
     sort_as_configured(instance.children, configured);
+    std::move(others.begin(), others.end(), std::back_inserter(instance.children));
 }
 
-void ask_child(const ChildEntry& entry, Instance& child, int depth, Threads& threads) {
+void ask_child(const ChildEntry& entry, Instance& child, const Way& way, Threads& threads) {
+    child = row_of(entry);
     child.uri = entry.uri;
-    if (auto client = Client::open(entry.uri, child_answer_s)) {
-        ask_instance(*client, child, depth, threads);  // it knows the URI by which it was reached
-    } else {
+    auto client = open_child(entry);
+    if (!client) {
         child.problem = client.error().message.substr(0, client.error().message.find('\n'));
+    } else if (std::find(way.begin(), way.end(), client->uri()) != way.end()) {
+        child.problem = "its URI is that of an instance above it";
+    } else {
+        ask_instance(*client, child, way, threads);  // it knows the URI by which it was reached
     }
-    child.jobid = entry.jobid;
-    child.lost_since = entry.lost_since;
-    child.is_drained = entry.is_drained;
-    child.serves = entry.serves;
-    child.name = entry.name;
 }
 
 }  // namespace
@@ -284,26 +319,39 @@ std::string absent_text(const PartitionState& state) {
 std::vector<ChildEntry> children_of(Client& client) {
     std::vector<ChildEntry> children;
     if (auto answer = client.call("job-route.tree", Json::object())) {
+        const std::int64_t owner = integer_at(answer->get(), "owner", FLUX_USERID_UNKNOWN);
         for (const json_t* child : items_at(answer->get(), "children")) {
             ChildEntry entry;
             entry.jobid = static_cast<std::uint64_t>(integer_at(child, "jobid"));
+            entry.userid = static_cast<std::uint32_t>(integer_at(child, "userid", FLUX_USERID_UNKNOWN));
+            entry.is_of_owner = entry.userid != FLUX_USERID_UNKNOWN && entry.userid == owner;
             entry.uri = text_at(child, "uri");
             entry.state = text_at(child, "state");
             entry.lost_since = number_at(child, "lost_since");
             entry.is_drained = json_is_true(json_object_get(child, "drained"));
             entry.serves = texts_at(child, "serves");
-            entry.name = text_at(child, "partition");
-            entry.name = entry.name.empty() ? listed(entry.serves) : entry.name;
+            entry.partition = text_at(child, "partition");
+            entry.name = entry.partition.empty() && entry.is_of_owner ? listed(entry.serves) : entry.partition;
             children.push_back(std::move(entry));
         }
     }
     return children;
 }
 
+bool may_open(const ChildEntry& child) {
+    return child.is_of_owner || child.userid == getuid();
+}
+
+Result<Client> open_child(const ChildEntry& child, double answer_s) {
+    return may_open(child)
+               ? Client::open(child.uri, answer_s)
+               : Error{std::errc::operation_not_permitted, job_name(child.jobid) + " is an instance of another user"};
+}
+
 std::map<std::uint64_t, std::string> partition_names(Client& client) {
     std::map<std::uint64_t, std::string> names;
     for (const ChildEntry& child : children_of(client)) {
-        names[child.jobid] = child.name;
+        names[child.jobid] = instance_name(child.name, child.jobid);
     }
     return names;
 }
@@ -324,7 +372,7 @@ std::set<std::uint64_t> partition_jobs(Client& client) {
 Instance instance_tree(Client& client) {
     Instance instance;
     Threads threads;
-    ask_instance(client, instance, 0, threads);
+    ask_instance(client, instance, {}, threads);
     return instance;
 }
 

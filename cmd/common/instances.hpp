@@ -24,21 +24,32 @@ struct JobCounts {
 };
 JobCounts job_counts(Client& client);
 
+/// `serves` and `uri` are what the child says: its user may have made them up.
 struct ChildEntry {
     std::uint64_t jobid = 0;
+    std::uint32_t userid = FLUX_USERID_UNKNOWN;  ///< of its job
+    bool is_of_owner = false;                    ///< its user is the one whom the instance belongs to
     std::vector<std::string> serves;
     std::string uri, state;
-    std::string name;       ///< of the partition, else the queues that it serves: "batch, debug"
+    std::string partition;  ///< as configured; empty: it is none
+    /// The partition, else, of the owner's, the queues that it serves: "batch and debug". Empty: it has only its job's
+    /// id; a guest's child could take the name of a partition.
+    std::string name;
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
     bool is_drained = false;
 };
-/// The name of a child instance in output: its partition's name, else its job id at its parent.
+/// Whether this user may trust it: the owner's, which serve everybody, and his own. Another's could answer what it
+/// likes, as slowly as it likes, and its URI could be that of an instance above it.
+bool may_open(const ChildEntry& child);
+/// Errors: EPERM if it is not to be opened (may_open()); those of Client::open().
+Result<Client> open_child(const ChildEntry& child, double answer_s = child_answer_s);
+/// The name of a child instance in output: ChildEntry::name, else its job id at its parent.
 std::string instance_name(const std::string& name, std::uint64_t jobid);
 inline constexpr const char* top_instance_name = "top";
 /// The children that job-route knows; empty if the module is not loaded.
 std::vector<ChildEntry> children_of(Client& client);
 
-/// The queues that each child serves, for people: "batch", "batch, debug".
+/// instance_name() of each child.
 std::map<std::uint64_t, std::string> partition_names(Client& client);
 
 /// Jobs that are partitions: children of job-route, and jobs whose jobspec says so and that are not attached (yet or
@@ -107,6 +118,7 @@ struct Instance {
     std::string version;
     int level = 0;
     std::uint64_t jobid = 0;          ///< at its parent; 0 for the top
+    std::string partition;            ///< as ChildEntry::partition
     std::string name;                 ///< as ChildEntry::name
     std::vector<std::string> serves;  ///< queues of the parent that it serves
     std::vector<std::string> modules;
@@ -120,7 +132,8 @@ struct Instance {
     PolicyState policy;
     std::vector<Instance> children;
 };
-/// The instance and all instances below it. Children that do not answer are listed with `problem`.
+/// The instance and all instances below it. Children that do not answer, and those that are not asked (may_open()), are
+/// listed with `problem`, the latter last.
 Instance instance_tree(Client& client);
 
 /// "fcfs", "backfill" or "simple" from the name of the scheduler module; empty when none is loaded.

@@ -22,7 +22,7 @@ Json array_of(const std::set<std::string>& texts) {
 }
 
 std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
+    return printable(text.substr(0, text.find('\n')));
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ PartitionLine PartitionReader::read_child(const ChildEntry& child) {
     }
     Below& below = below_[child.uri];
     if (!below.client) {
-        auto opened = Client::open(child.uri, answer_s_);
+        auto opened = open_child(child, answer_s_);
         if (!opened) {
             line.problem = first_line(opened.error().message);
             return line;
@@ -102,15 +102,16 @@ PartitionLine PartitionReader::read_child(const ChildEntry& child) {
 
 std::vector<PartitionLine> PartitionReader::read(Client& client) {
     std::vector<PartitionLine> lines;
-    const std::vector<ChildEntry> children = children_of(client);
+    std::vector<ChildEntry> children = children_of(client);
+    std::erase_if(children, [](const ChildEntry& child) { return !may_open(child); });
     for (const ChildEntry& child : children) {
         PartitionLine line = read_child(child);
-        line.name = child.name.empty() ? job_name(child.jobid) : printable(child.name);
+        line.name = printable(instance_name(child.name, child.jobid));
         lines.push_back(std::move(line));
     }
     for (const PartitionState& state : partition_states(client)) {
         const bool is_there = std::any_of(children.begin(), children.end(),
-                                          [&state](const ChildEntry& child) { return child.name == state.name; });
+                                          [&state](const ChildEntry& child) { return child.partition == state.name; });
         if (!is_there) {
             PartitionLine line;
             line.name = printable(state.name);

@@ -22,7 +22,7 @@ std::vector<QueueLine> queue_lines_of(const json_t* answer, bool unicode = true)
 class PartitionReader {
   public:
     explicit PartitionReader(double answer_s) : answer_s_(answer_s) {}
-    /// Of a client's children in their order; where there are none, the instance itself.
+    /// Of a client's children that may be opened, in their order; where there are none, the instance itself.
     std::vector<PartitionLine> read(Client& client);
 
   private:

@@ -261,7 +261,8 @@ WaitFacts ask_wait_facts(Client& client, const Job& job) {
         return facts;
     }
     for (const ChildEntry& child : children_of(client)) {
-        if (std::find(child.serves.begin(), child.serves.end(), job.queue) == child.serves.end()) {
+        const bool is_for_him = child.is_of_owner || child.userid == job.userid;
+        if (!is_for_him || std::find(child.serves.begin(), child.serves.end(), job.queue) == child.serves.end()) {
             continue;
         }
         if (child.lost_since > 0) {

@@ -42,10 +42,13 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
         return;
     }
     for (const ChildEntry& entry : children_of(parent)) {
-        const std::string name = entry.name.empty() ? "job " + std::to_string(entry.jobid) : entry.name;
+        if (!may_open(entry)) {  // another user's, whose configuration is his own
+            continue;
+        }
+        const std::string name = instance_name(entry.name, entry.jobid);
         const bool is_there = entry.state == "attached" && !entry.uri.empty();
-        auto child = is_there ? Client::open(entry.uri, child_answer_s)
-                              : Result<Client>(Error{std::errc::not_connected, "there is no link to it"});
+        auto child =
+            is_there ? open_child(entry) : Result<Client>(Error{std::errc::not_connected, "there is no link to it"});
         auto before = child ? child->call("config.get", {}, child_answer_s) : Result<Json>(child.error());
         if (!before) {
             add_once(warnings, name + " was not asked; it " + keeps_its_own(before.error()));

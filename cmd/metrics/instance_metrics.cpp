@@ -123,10 +123,6 @@ void add_jobs(OpenMetrics& out, const json_t* stats) {
     }
 }
 
-std::string name_of(const Instance& child) {
-    return child.name.empty() ? "job " + std::to_string(child.jobid) : child.name;
-}
-
 void add_estimates(OpenMetrics& out, const Instance& top) {
     out.summary(
         "weir_sched_estimate_error_seconds", "seconds",
@@ -137,7 +133,7 @@ void add_estimates(OpenMetrics& out, const Instance& top) {
     }
     for (const Instance& child : top.children) {
         if (child.estimates) {
-            out.sum_and_count(child.estimates->total_s, child.estimates->count, {{"partition", name_of(child)}});
+            out.sum_and_count(child.estimates->total_s, child.estimates->count, {{"partition", child.partition}});
         }
     }
 }
@@ -145,17 +141,17 @@ void add_estimates(OpenMetrics& out, const Instance& top) {
 void add_partitions(OpenMetrics& out, const Instance& top) {
     out.gauge("weir_partition_up", "", "1: the instance that serves the partition answers and is attached.");
     for (const Instance& child : top.children) {
-        out.sample(child.problem.empty() && child.lost_since == 0 ? 1 : 0, {{"partition", name_of(child)}});
+        out.sample(child.problem.empty() && child.lost_since == 0 ? 1 : 0, {{"partition", child.partition}});
     }
     out.gauge("weir_partition_jobs", "", "Jobs in the partition by state.");
     for (const Instance& child : top.children) {
-        out.sample(static_cast<double>(child.jobs.pending), {{"partition", name_of(child)}, {"state", "pending"}});
-        out.sample(static_cast<double>(child.jobs.running), {{"partition", name_of(child)}, {"state", "running"}});
+        out.sample(static_cast<double>(child.jobs.pending), {{"partition", child.partition}, {"state", "pending"}});
+        out.sample(static_cast<double>(child.jobs.running), {{"partition", child.partition}, {"state", "running"}});
     }
     out.gauge("weir_partition_cores", "", "Cores of the partition, and those that jobs have.");
     for (const Instance& child : top.children) {
-        out.sample(static_cast<double>(child.cores), {{"partition", name_of(child)}, {"state", "all"}});
-        out.sample(static_cast<double>(child.cores_busy), {{"partition", name_of(child)}, {"state", "busy"}});
+        out.sample(static_cast<double>(child.cores), {{"partition", child.partition}, {"state", "all"}});
+        out.sample(static_cast<double>(child.cores_busy), {{"partition", child.partition}, {"state", "busy"}});
     }
 }
 
@@ -178,9 +174,7 @@ std::string instance_metrics(Client& client, const MetricsOptions& options) {
         add_jobs(out, answers.jobs.get());
     }
     Instance top = instance_tree(client);
-    if (options.is_private) {  // one without a name is a user's own
-        std::erase_if(top.children, [](const Instance& child) { return child.name.empty(); });
-    }
+    std::erase_if(top.children, [](const Instance& child) { return child.partition.empty(); });
     add_estimates(out, top);
     if (answers.route) {
         add_partitions(out, top);

@@ -11,10 +11,9 @@ namespace weir::cmd {
 struct MetricsOptions {
     std::int64_t depth = 2;   ///< levels of the share tree
     bool with_users = false;  ///< a series for each user: many
-    bool is_private = false;  ///< partitions have series where they have a name
 };
 /// Of a private instance: sums over all users of the accounts on top, of queues and of partitions.
-inline constexpr MetricsOptions private_metrics{1, false, true};
+inline constexpr MetricsOptions private_metrics{1, false};
 
 /// OpenMetrics text. A module that does not answer has weir_up 0 and no other series; that is no error.
 std::string instance_metrics(Client& client, const MetricsOptions& options);

@@ -41,10 +41,8 @@ Status InstanceReader::go_down() {
         if (child == children.end() || child->state != "attached") {
             return Error{std::errc::no_such_file_or_directory, "no instance runs as " + job_name(id) + " there now"};
         }
-        const auto job = find_job(*client_, id);
-        if (!job || job->userid != getuid()) {
-            return job ? Error{std::errc::permission_denied, job_name(id) + " is an instance of another user"}
-                       : job.error();
+        if (child->userid != getuid()) {
+            return Error{std::errc::permission_denied, job_name(id) + " is an instance of another user"};
         }
         auto opened = Client::open(child->uri, child_answer_s);
         if (!opened) {

@@ -2,6 +2,7 @@
 // Owns: the layout of `weir tree`.
 #include "cmd/view/instance_tree.hpp"
 
+#include "cmd/common/jobs.hpp"
 #include "cmd/common/table.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
@@ -27,7 +28,7 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
     for (std::size_t i = 0; i < instance.children.size(); ++i) {
         const Instance& child = instance.children[i];
         const bool is_last = i + 1 == instance.children.size();
-        const std::string name = child.name.empty() ? "job " + std::to_string(child.jobid) : child.name;
+        const std::string name = child.name.empty() ? job_name(child.jobid, glyphs.unicode) : child.name;
         const std::string branch = glyphs.unicode ? (is_last ? "└─ " : "├─ ") : (is_last ? "`- " : "|- ");
         const std::string below = is_last ? "   " : glyphs.unicode ? "│  " : "|  ";
         add_rows(table, child, stem + branch + name, stem + below, glyphs);

@@ -74,7 +74,8 @@ ParentRole::~ParentRole() {
 // ---- children ----
 
 // Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
-// else's. It may name up to 256 queues, a URI and cores as it likes; they matter to those jobs alone.
+// else's. It may name up to 256 queues, a URI and cores as it likes. Everybody is told them as this user's: commands
+// and the page name such a child by its job, and open its URI for this user alone.
 void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
@@ -384,8 +385,8 @@ bool ParentRole::is_told(const flux_msg_t* msg, JobId job, bool is_instance) con
     return privacy_.may_see(msg, userid) || (is_instance && userid == getuid());
 }
 
-// Guest: sees queues, sockets and job counts of the children; an answer takes time in proportion to the active jobs.
-// Private: of the partitions and of his own instances.
+// Guest: sees users, queues, sockets and job counts of the children; an answer takes time in proportion to the active
+// jobs. Private: of the partitions and of his own instances.
 Json ParentRole::tree(const flux_msg_t* msg) {
     Json children = Json::array();
     for (const ChildView& view : table_.children()) {
@@ -401,9 +402,11 @@ Json ParentRole::tree(const flux_msg_t* msg) {
         jobs.set("done", static_cast<long long>(view.done));
         Json child = Json::object();
         child.set("jobid", view.job.value).set("serves", std::move(serves)).set("uri", view.uri);
-        const RouteJob* host = table_.active(view.job);
-        if (host != nullptr && host->userid == getuid() && !host->facts.partition.empty()) {
-            child.set("partition", host->facts.partition);
+        if (const RouteJob* host = table_.active(view.job)) {
+            child.set("userid", host->userid);
+            if (host->userid == getuid() && !host->facts.partition.empty()) {
+                child.set("partition", host->facts.partition);
+            }
         }
         child.set("state", view.is_attached ? "attached" : "lost").set("jobs", std::move(jobs));
         child.set("drained", table_.is_drained(view.job));
@@ -420,7 +423,7 @@ Json ParentRole::tree(const flux_msg_t* msg) {
         }
     }
     Json answer = Json::object();
-    answer.set("instances", std::move(instances));
+    answer.set("owner", getuid()).set("instances", std::move(instances));
     answer.set("children", std::move(children)).set("waiting", static_cast<long long>(table_.waiting()));
     return answer;
 }
