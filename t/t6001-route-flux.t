@@ -180,6 +180,15 @@ test_expect_success 'the child'\''s module is reloaded with jobs in every state:
 	for id in $running $waiting; do event $id clean && test "$(result $id)" = COMPLETED/0 || return 1; done &&
 	test "$(grep -c run twice.out)" = 1 && test "$(grep -c wait twice.out)" = 5
 '
+listeners() {
+	rpc job-manager.stats-get "{}" | jq .journal.listeners
+}
+test_expect_success 'while the plugin is not loaded the module does not leave streams of events behind' '
+	running=$(flux submit --queue=batch -n1 sleep inf) && event $running start && before=$(listeners) &&
+	flux jobtap remove job-route-tap.so && flux cancel $running &&
+	python3 "$WIRE" until job-route.stats-get "{}" ".journal.restarts == 3" && test "$(listeners)" -le "$before" &&
+	flux jobtap load "$LIB/job-manager/plugins/job-route-tap.so" queues="[\"batch\",\"debug\"]" && event $running clean && test "$(listeners)" = "$before"
+'
 test_expect_success 'a child is killed: what ran is lost, what waited goes to the next child and runs once' '
 	running=$(flux submit --queue=batch -n1 sh -c "echo \$\$ >pid; exec sleep 1000") && event $running start &&
 	waiting=$(flux submit --queue=batch --cc=1-3 -n1 sh -c "echo x >>moved.out") &&

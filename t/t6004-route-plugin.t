@@ -35,6 +35,24 @@ test_expect_success 'a job that ends while it waits for go is let go when the pl
 	below call job-manager.raise "{\"id\":$copy,\"type\":\"alloc\",\"severity\":0,\"note\":\"a test\"}" && kill -CONT $(cat run/broker.pid) &&
 	load_plugin 2 && below wait_event $copy clean && wait_event $c clean && ended_well $b
 '
+# listeners: how many streams of jobs' events this instance has
+listeners() {
+	call job-manager.stats-get | jq .journal.listeners
+}
+# restarts COUNT: waits until job-route has started over so often
+restarts() {
+	wait_until job-route.stats-get "{}" ".journal.restarts == $1" >/dev/null
+}
+test_expect_success 'without its own plugin the parent starts over again and again: it opens no second stream, and says so once' '
+	gated e -q batch && wait_event $e start && before=$(listeners) && call job-manager.jobtap "{\"remove\":\"job-route-tap.so\"}" &&
+	open_gate e && restarts 4 && test "$(listeners)" -le "$before" &&
+	stream log.dmesg "{\"follow\":false}" >log && test "$(grep -c "^<32>.*starting over" log)" = 1
+'
+test_expect_success 'with the plugin the end of the job arrives, and the next failure is told again' '
+	call job-manager.jobtap "{\"load\":\"job-route-tap.so\"}" && wait_event $e clean && test "$(listeners)" = "$before" &&
+	gated f -q batch && wait_event $f start && call job-manager.jobtap "{\"remove\":\"job-route-tap.so\"}" && open_gate f &&
+	log_has "^<32>.*starting over" 2 && call job-manager.jobtap "{\"load\":\"job-route-tap.so\"}" && wait_event $f clean
+'
 test_expect_success 'the partition runs the next job' '
 	gated d -q batch && wait_event $d start && end d && stop_weir && test -z "$(leftovers)"
 '

@@ -28,7 +28,7 @@ DrainWatch::DrainWatch(flux_t* h, Callbacks callbacks) : h_(h), callbacks_(std::
 /// Each event is a reason to read the whole state: the log may begin in the middle, and its ranks may be of an earlier
 /// start.
 void DrainWatch::follow() {
-    journal_ = flux::rpc(h_, "resource.journal", Json(), FLUX_RPC_STREAMING);
+    journal_ = flux::open_stream(h_, "resource.journal", Json());
     flux::then<&DrainWatch::on_event>(journal_.get(), this);
 }
 

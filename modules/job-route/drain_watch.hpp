@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/stream.hpp"
 #include "modules/job-route/drains.hpp"
 
 namespace weir::route {
@@ -43,7 +44,7 @@ class DrainWatch {
     bool is_to_ask_again_ = false;
     bool is_to_count_again_ = false;
     bool is_count_due_ = false;  ///< the timer runs
-    flux::Future journal_;
+    flux::Stream journal_;
     flux::Future status_;
     flux::Future cores_;
     flux::Watcher retry_;

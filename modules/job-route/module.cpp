@@ -12,9 +12,11 @@
 #include <optional>
 
 #include "libfairshare/base/fsd.hpp"
+#include "modules/common/backoff.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/journal_jobs.hpp"
 #include "modules/common/queue_watch.hpp"
+#include "modules/common/stream.hpp"
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/child_role.hpp"
 #include "modules/job-route/drain_keeper.hpp"
@@ -30,10 +32,11 @@
 namespace weir::route {
 namespace {
 
-constexpr double journal_pause = 0.5;  ///< seconds of real time before the journal is opened again
-constexpr double tick_s = 1.;          ///< of real time, between ticks of the table
-constexpr double heartbeats = 3.;      ///< of a child, in the time after which it counts as lost
-constexpr int turns_max = 64;          ///< of the reactor, before changes are carried out though messages wait
+constexpr double pause_first = 0.5;  ///< seconds of real time before the journal is opened again
+constexpr double pause_last = 10.;   ///< after many attempts in a row
+constexpr double tick_s = 1.;        ///< of real time, between ticks of the table
+constexpr double heartbeats = 3.;    ///< of a child, in the time after which it counts as lost
+constexpr int turns_max = 64;        ///< of the reactor, before changes are carried out though messages wait
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -102,7 +105,7 @@ class Module {
     void open_journal();
     void on_journal(flux_future_t* f);
     void take_entry(const JournalEntry& entry);
-    void start_over(const std::string& why);
+    void start_over(flux::Backoff& pauses, const std::string& why);
     void change();
     void before_sleep();
     void pump();
@@ -129,8 +132,10 @@ class Module {
     std::unique_ptr<SignalEvents> signals_;
     std::unique_ptr<DrainKeeper> drains_above_;  // of a child
     std::unique_ptr<DrainWatch> drains_;
-    flux::Future journal_;
+    flux::Stream journal_;
     FlatJson journal_response_;
+    flux::Backoff journal_pauses_;
+    flux::Backoff plugin_pauses_;
     flux::Watcher retry_;
     flux::Watcher ticks_;
     flux::Watcher before_sleep_;  // runs before the reactor would sleep
@@ -144,11 +149,14 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
       is_child_(config.has_value()),
       settings_(configured_settings(h)),
       table_(config.has_value(), settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h)),
-      privacy_(flux::conf_table(h, "access")) {
+      privacy_(flux::conf_table(h, "access")),
+      journal_pauses_(flux::real_seconds(h, pause_first), flux::real_seconds(h, pause_last)),
+      plugin_pauses_(journal_pauses_) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
         h, table_, static_cast<double>(settings_.patience_s) * tick_s / heartbeats, privacy_,
-        ParentRole::Callbacks{[this] { change(); }, [this](const std::string& why) { start_over(why); },
+        ParentRole::Callbacks{[this] { change(); }, [this] { plugin_pauses_.reset(); },
+                              [this](const std::string& why) { start_over(plugin_pauses_, why); },
                               [this](const flux_msg_t* msg) {
                                   if (child_) {
                                       child_->disconnect(msg);
@@ -218,7 +226,7 @@ void Module::on_drains() {
 void Module::open_journal() {
     Json payload = Json::object();
     payload.set("full", is_child_).set("together", true).set("allow", journal_filter());
-    journal_ = flux::rpc(h_, "job-manager.events-journal", payload, FLUX_RPC_STREAMING);
+    journal_ = flux::open_stream(h_, "job-manager.events-journal", payload);
     flux::then<&Module::on_journal>(journal_.get(), this);
 }
 
@@ -227,7 +235,7 @@ void Module::on_journal(flux_future_t* f) {
     if (flux_rpc_get(f, &text) < 0) {
         const int errnum = errno;
         const char* why = flux_future_error_string(f);
-        start_over(std::string("journal: ") + (why != nullptr ? why : flux_strerror(errnum)));
+        start_over(journal_pauses_, std::string("journal: ") + (why != nullptr ? why : flux_strerror(errnum)));
         return;
     }
     std::vector<JournalEntry> entries;  // decoded before the text is gone
@@ -251,6 +259,7 @@ void Module::on_journal(flux_future_t* f) {
 /// Only the owner submits copies of the parent's jobs; the attribute in another user's jobspec is ignored.
 void Module::take_entry(const JournalEntry& entry) {
     if (entry.is_end_of_backlog) {
+        journal_pauses_.reset();
         table_.synced();
         link_.synced();
         if (child_) {
@@ -280,9 +289,10 @@ void Module::take_entry(const JournalEntry& entry) {
     }
 }
 
-/// The journal has the record; everything else is rebuilt from it and from the parent and the children.
-void Module::start_over(const std::string& why) {
-    flux::log(h_, LOG_WARNING, "starting over: " + why);
+/// The journal has the record; everything else is rebuilt from it and from the parent and the children. What keeps
+/// failing is told once.
+void Module::start_over(flux::Backoff& pauses, const std::string& why) {
+    flux::log(h_, pauses.has_failed() ? LOG_DEBUG : LOG_WARNING, "starting over: " + why);
     restarts_ += 1;
     journal_.reset();
     table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h_));
@@ -293,7 +303,7 @@ void Module::start_over(const std::string& why) {
     if (child_) {
         child_->reset("this instance starts over");
     }
-    flux_timer_watcher_reset(retry_.get(), flux::real_seconds(h_, journal_pause), 0.);
+    flux_timer_watcher_reset(retry_.get(), pauses.next(), 0.);
     flux_watcher_start(retry_.get());
 }
 

@@ -105,9 +105,11 @@ void ParentRole::attach(const flux_msg_t* msg) {
     callbacks_.changed();
 }
 
-/// Without the plugin every routed job would wait for ever, without another message.
+/// Without the plugin every routed job would wait for ever, without another message. Children attach again and again
+/// then: it is told once.
 void ParentRole::on_probed(flux_future_t* f) {
-    if (flux_rpc_get(f, nullptr) < 0 && errno == ENOSYS) {
+    const bool is_absent = flux_rpc_get(f, nullptr) < 0 && errno == ENOSYS;
+    if (!std::exchange(is_plugin_absent_, is_absent) && is_absent) {
         flux::log(h_, LOG_ERR,
                   "no job is routed until the jobtap plugin job-route-tap.so is loaded: name it in [job-manager] "
                   "plugins, or `flux jobtap load job-route-tap.so`");
@@ -282,6 +284,7 @@ void ParentRole::on_updated(flux_future_t* f) {
         callbacks_.broken(caught.message);
         return;
     }
+    callbacks_.mirrored();
     std::size_t index = 0;
     json_t* failed = nullptr;
     json_array_foreach(json_object_get(answer.get(), "failed"), index, failed) {

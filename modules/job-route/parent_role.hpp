@@ -22,7 +22,8 @@ class ParentRole {
   public:
     struct Callbacks {
         std::function<void()> changed;                       ///< the table changed: take its actions
-        std::function<void(const std::string& why)> broken;  ///< start over from the journal
+        std::function<void()> mirrored;                      ///< the plugin carried out a batch
+        std::function<void(const std::string& why)> broken;  ///< it did not: start over from the journal
         std::function<void(const flux_msg_t* msg)> left;     ///< a client disconnected
     };
     /// \param heartbeat_s real seconds between the heartbeats that a child must send.
@@ -106,6 +107,7 @@ class ParentRole {
     flux::Future commit_;
     flux::Future update_;
     flux::Future probe_;
+    bool is_plugin_absent_ = false;
     std::map<flux_future_t*, Fetch> fetches_;
     std::vector<std::pair<JobId, bool>> fetches_later_;  ///< as fetch() takes them, after a pause
     flux::Watcher fetch_retry_;

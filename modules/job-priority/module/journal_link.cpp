@@ -2,7 +2,6 @@
 // Owns: the stream's life. See journal_link.hpp.
 #include "modules/job-priority/module/journal_link.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "modules/common/journal_jobs.hpp"
@@ -16,12 +15,6 @@ constexpr double journal_retry_last_s = 5.0;
 constexpr std::size_t sentinel_size_max = 100;
 
 }  // namespace
-
-double Backoff::next() {
-    const double delay = next_;
-    next_ = std::min(last_, next_ * 2);
-    return delay;
-}
 
 JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
     : h_(h),
@@ -39,7 +32,7 @@ JournalLink::JournalLink(flux_t* h, double time_scale, Listener listener)
 void JournalLink::open() {
     Json request = Json::object();
     request.set("full", true).set("together", true).set("allow", journal_filter());
-    stream_ = flux::rpc(h_, "job-manager.events-journal", request, FLUX_RPC_STREAMING);
+    stream_ = flux::open_stream(h_, "job-manager.events-journal", request);
     is_backlog_ = true;
     backlog_.clear();
     listener_.begin();

@@ -6,24 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "modules/common/backoff.hpp"
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/stream.hpp"
 #include "modules/job-priority/messages/backlog_reader.hpp"
 #include "modules/job-priority/messages/journal_events.hpp"
 
 namespace weir::priority {
-
-/// Grows from the first to the last delay; in seconds of the reactor's clock.
-class Backoff {
-  public:
-    Backoff(double first, double last) : first_(first), last_(last), next_(first) {}
-    double next();
-    void reset() { next_ = first_; }
-
-  private:
-    double first_;
-    double last_;
-    double next_;
-};
 
 class JournalLink {
   public:
@@ -52,8 +41,8 @@ class JournalLink {
     Listener listener_;
     FlatJson message_;  ///< the one being read
     BacklogReader backlog_;
-    Backoff backoff_;
-    flux::Future stream_;
+    flux::Backoff backoff_;
+    flux::Stream stream_;
     flux::Watcher timer_;
     bool is_backlog_ = true;
 };

@@ -5,7 +5,8 @@
 #pragma once
 #include <functional>
 
-#include "modules/job-priority/module/journal_link.hpp"
+#include "modules/common/backoff.hpp"
+#include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {
@@ -34,7 +35,7 @@ class OrderLink {
     bool is_patience_over_ = false;
     bool is_route_coming_;  ///< [weir.route] is configured
     double patience_left_s_;
-    Backoff backoff_;
+    flux::Backoff backoff_;
     flux::Future stream_;
     flux::Watcher retry_;
     flux::Watcher patience_;

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "libfairshare/base/json/text_writer.hpp"
+#include "modules/common/backoff.hpp"
 #include "modules/common/flux_cpp.hpp"
-#include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/job-priority/sends/value_pace.hpp"
@@ -60,7 +60,7 @@ class PluginLink {
     flux_t* h_;
     PriorityService& service_;
     std::function<bool()> may_send_;
-    Backoff backoff_;
+    flux::Backoff backoff_;
     flux::Future out_;
     double out_since_s_ = 0;  ///< of the monotonic clock
     Timing round_trips_;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "modules/common/backoff.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/job-priority/messages/usage_report.hpp"
-#include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/timing.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/job-priority/state/state_store.hpp"
@@ -61,7 +61,7 @@ class StateLink {
     flux_t* h_;
     PriorityService& service_;
     double delay_s_;
-    Backoff backoff_;
+    flux::Backoff backoff_;
     std::function<void()> written_;
     std::optional<StateStore> store_;
     std::vector<std::string> warnings_;  ///< of open(), for restore()
