@@ -177,6 +177,7 @@ void PendingQueue::clear() {
     by_factor_.clear();
     marked_.clear();
     marked_factors_.clear();
+    admitted_.clear();
 }
 
 void PendingQueue::mark_factor(std::uint32_t factor) {
@@ -323,7 +324,7 @@ void PendingQueue::hold_back(FluxJobId id, bool is_held_back) {
         known->second.is_held_back = is_held_back;
         if (is_held_back) {
             head_.remove(known->second.slot);
-        } else {
+        } else if (has_head()) {  // else every job is put again before there is one
             admitted_.push_back(id);
         }
     }

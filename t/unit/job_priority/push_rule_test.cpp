@@ -294,6 +294,33 @@ struct HeadWorld {
 
 }  // namespace
 
+// Mutant: modules/job-priority/ranking/pending_queue.cpp: if (place.is_held_back) { => if (false) {
+TEST_CASE("push rule: once the rule is head, what limits admitted before is in it, and what they hold back is not") {
+    HeadWorld world(1);
+    Settings numbers = HeadWorld::head_settings(1);
+    numbers.push = config::PushRule::numbers;
+    world.queue.configure(numbers, MachineSize{64}, {});
+    const auto put_all = [&world] {
+        world.put(1, 0, 17);
+        world.put(2, 0, 20);
+        world.put(3, 0, 16);
+    };
+    put_all();
+    world.hold_back(1, true);
+    world.hold_back(2, true);
+    world.pass(true);
+    world.deliver();
+    world.hold_back(1, false);
+    world.pass(true);
+    world.deliver();
+    world.queue.configure(HeadWorld::head_settings(1), MachineSize{64}, {});
+    put_all();
+    world.pass(true);
+    world.deliver();
+    CHECK(world.values.at(1) > behind_head_max);
+    CHECK(world.values.at(3) <= behind_head_max);
+}
+
 // Kills: a held or limited job that keeps its place; a released one that keeps the value of the head; a number above
 // the head's values; a job that left the head of a scheduler that takes the order and is not withdrawn; head values
 // left in the job-manager when a scheduler comes that takes the order; a rank swap that waits for the full pass.
