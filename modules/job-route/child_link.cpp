@@ -331,16 +331,17 @@ void ChildLink::repeat() {
 
 void ChildLink::submitted(LocalId local, const JournalEvent& event, const JobFacts& facts) {
     const JobId id{facts.upstream};
-    const auto found = jobs_.find(id);
-    if (found != jobs_.end() && found->second.local.value != 0 && found->second.local != local) {
-        if (!found->second.is_returned) {
+    auto known = jobs_.find(id);
+    if (known != jobs_.end() && known->second.local.value != 0 && known->second.local != local) {
+        if (!known->second.is_returned) {
             disown(local);
             return;
         }
-        by_local_.erase(found->second.local);
-        jobs_.erase(found);
+        by_local_.erase(known->second.local);
+        jobs_.erase(known);
+        known = jobs_.end();
     }
-    if (found == jobs_.end() || jobs_.count(id) == 0) {
+    if (known == jobs_.end()) {
         Job& job = jobs_[id];
         job.urgency = job.local_urgency = event.urgency;
     }

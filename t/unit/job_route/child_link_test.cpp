@@ -263,6 +263,23 @@ TEST_CASE("an exception: asked for, unasked before the start, unasked after it")
     }
 }
 
+// Mutant: modules/job-route/child_link.cpp: known = jobs_.end(); => (void)known;
+TEST_CASE("a job that was given up and is submitted again before that is acknowledged is the new copy") {
+    ChildLink link = with_a_job();
+    link.event(local, an_event(Kind::exception, "cancel"));
+    CHECK(told(link).back() == EventKind::returned);
+    const LocalId again{6};
+    JournalEvent submit = an_event(Kind::submit);
+    submit.urgency = 20;
+    link.submitted(again, submit, upstream(job));
+    CHECK(link.job_count() == 1U);
+    CHECK(link.local_of(job) == again);
+    link.acked(2);  // accepted and returned, of the first copy
+    link.event(local, an_event(Kind::clean));
+    link.event(again, an_event(Kind::alloc));
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted, EventKind::allocated});
+}
+
 TEST_CASE("a job that was given up is forgotten with the acknowledgement, so that it can come back") {
     ChildLink link = with_a_job();
     link.event(local, an_event(Kind::exception, "cancel"));
