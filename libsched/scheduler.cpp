@@ -65,13 +65,14 @@ Status Scheduler::feasible(const Request& request, const Constraint& constraint)
 }
 
 Status Scheduler::alloc(PendingJob job, const Constraint& constraint) {
-    if (auto possible = feasible(job.request, constraint); !possible) {
-        return possible;
-    }
     if (keys_.contains(job.key.id) || space_.running().contains(job.key.id)) {
         return Error{std::errc::file_exists, "the job asked for resources before"};
     }
     job.request.node_set = keep_set(constraint);
+    if (auto possible = space_.pool().feasible(job.request); !possible) {
+        space_.drop_set(job.request.node_set);
+        return possible;
+    }
     job.limit = std::min(job.limit, limit_max);
     WEIR_CHECK(queue_.insert(job));
     keys_.emplace(job.key.id, job.key);

@@ -142,9 +142,18 @@ void IdSet::add(Range range) {
 }
 
 void IdSet::add(const IdSet& other) {
-    for (const Range& range : other.ranges_) {
-        add(range);
+    if (other.ranges_.size() == 1) {
+        add(other.ranges_.front());
+        return;
     }
+    IdSet both;
+    auto mine = ranges_.begin();
+    auto others = other.ranges_.begin();
+    while (mine != ranges_.end() || others != other.ranges_.end()) {
+        const bool is_mine = others == other.ranges_.end() || (mine != ranges_.end() && mine->first <= others->first);
+        both.add(is_mine ? *mine++ : *others++);  // in order, so it touches the last one at most
+    }
+    *this = std::move(both);
 }
 
 void IdSet::remove(const IdSet& other) {

@@ -40,6 +40,7 @@ class IdSet {
 
     void add(std::uint32_t id) { add(Range{id, id}); }
     void add(Range range);
+    /// O(ranges of both); with a single range in `other` O(log ranges) where it comes last.
     void add(const IdSet& other);
     void remove(const IdSet& other);
     /// Takes the n lowest members out. REQUIRES: n <= count().

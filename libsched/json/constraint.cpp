@@ -15,6 +15,7 @@ using Kind = Constraint::Kind;
 
 constexpr int depth_max = 64;
 constexpr std::size_t hosts_max = 1U << 16;  ///< of one constraint, over all its lists
+constexpr std::size_t terms_max = 10'000;    ///< elements of all its lists: each is one pass over a set of nodes
 
 struct Operator {
     std::string_view name;
@@ -39,15 +40,20 @@ std::string read_property(const Value& value) {
     return name;
 }
 
-/// How much more of the constraint may be read. It is kept in memory while its job is pending.
+/// How much more of the constraint may be read: any user may have one evaluated.
 struct ConstraintBudget {
-    int depth;
-    std::size_t& hosts;
+    std::size_t hosts = hosts_max;
+    std::size_t terms = terms_max;
 };
 
-Constraint read_constraint(const Value& value, ConstraintBudget budget);
+Constraint read_constraint(const Value& value, int depth, ConstraintBudget& budget);
 
-Constraint read_operator(Kind kind, const Value& values, ConstraintBudget budget) {
+Constraint read_operator(Kind kind, const Value& values, int depth, ConstraintBudget& budget) {
+    if (values.size() > budget.terms) {
+        values.fail("is too long: a constraint has at most " + std::to_string(terms_max) +
+                    " elements in all its lists");
+    }
+    budget.terms -= values.size();
     Constraint out;
     out.kind = kind;
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -61,14 +67,14 @@ Constraint read_operator(Kind kind, const Value& values, ConstraintBudget budget
         } else if (kind == Kind::ranks) {
             out.ranks.add(value.take(IdSet::parse(value.string())));
         } else {
-            out.parts.push_back(read_constraint(value, {budget.depth - 1, budget.hosts}));
+            out.parts.push_back(read_constraint(value, depth - 1, budget));
         }
     }
     return out;
 }
 
-Constraint read_constraint(const Value& value, ConstraintBudget budget) {
-    if (budget.depth < 0) {
+Constraint read_constraint(const Value& value, int depth, ConstraintBudget& budget) {
+    if (depth < 0) {
         value.fail("is more than 64 levels deep");
     }
     if (!json_is_object(value.get()) || json_object_size(value.get()) > 1) {
@@ -76,7 +82,7 @@ Constraint read_constraint(const Value& value, ConstraintBudget budget) {
     }
     for (const Operator& known : operators) {
         if (const auto values = value.find(std::string(known.name).c_str())) {
-            return read_operator(known.kind, *values, budget);
+            return read_operator(known.kind, *values, depth, budget);
         }
     }
     if (json_object_size(value.get()) == 1) {
@@ -90,11 +96,13 @@ Constraint read_constraint(const Value& value, ConstraintBudget budget) {
 }  // namespace
 
 Result<Constraint> decode_constraint(json_t* document) {
-    return document == nullptr || json_is_null(document) ? Result<Constraint>(Constraint{})
-                                                         : json::read_json(document, "constraints", [](const Value& v) {
-                                                               std::size_t hosts = hosts_max;
-                                                               return read_constraint(v, {depth_max - 1, hosts});
-                                                           });
+    if (document == nullptr || json_is_null(document)) {
+        return Constraint{};
+    }
+    return json::read_json(document, "constraints", [](const Value& v) {
+        ConstraintBudget budget;
+        return read_constraint(v, depth_max - 1, budget);
+    });
 }
 
 Result<Constraint> decode_constraint(std::string_view text) {

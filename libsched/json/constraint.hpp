@@ -11,7 +11,8 @@
 namespace weir {
 
 /// {"properties": ["fast", "^gpu"]}, {"hostlist": ["n[0-3]"]}, {"ranks": ["0-3"]}, {"and" | "or" | "not": [...]}; {} or
-/// nothing: no constraint. Errors name the path and the operators there are. At most 64 levels deep.
+/// nothing: no constraint. Errors name the path and the operators there are. At most 64 levels deep, 65,536
+/// host names and 10,000 elements of lists in all.
 Result<Constraint> decode_constraint(json_t* document);
 Result<Constraint> decode_constraint(std::string_view text);
 

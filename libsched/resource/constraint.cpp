@@ -3,6 +3,7 @@
 #include "libsched/resource/constraint.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace weir {
 namespace {
@@ -26,13 +27,18 @@ IdSet with_property(const std::string& name, const NodeNames& names, const IdSet
 }
 
 IdSet with_host(const std::vector<std::string>& wanted, const NodeNames& names, const IdSet& all) {
-    IdSet ranks;
-    for (const auto& [rank, host] : names.hosts) {
-        if (all.contains(rank) && std::find(wanted.begin(), wanted.end(), host) != wanted.end()) {
-            ranks.add(rank);
+    // Each host once and by its first rank: a set takes what comes behind its last rank at once.
+    std::map<std::uint32_t, const IdSet*> found;
+    for (const std::string& name : wanted) {
+        if (const auto host = names.hosts.find(name); host != names.hosts.end()) {
+            found.emplace(host->second.first(), &host->second);
         }
     }
-    return ranks;
+    IdSet ranks;
+    for (const auto& [first, of_host] : found) {
+        ranks.add(*of_host);
+    }
+    return common(all, ranks);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // Must not know JSON (libsched/json/constraint.hpp), jobs, or what is free. RFC 31.
 #pragma once
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace weir {
 
 /// The names of a machine's nodes that a constraint can use.
 struct NodeNames {
-    std::vector<std::pair<std::uint32_t, std::string>> hosts;  ///< rank and host name
-    std::vector<std::pair<std::string, IdSet>> properties;     ///< name and ranks
+    std::unordered_map<std::string, IdSet> hosts;           ///< by host name; several ranks may be on one host
+    std::vector<std::pair<std::string, IdSet>> properties;  ///< name and ranks
 };
 
 /// properties: all of `names` hold ("^x": x does not). hosts: the host name is one of `names`. ranks: the rank is one
@@ -29,7 +30,8 @@ struct Constraint {
     friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 
-/// The ranks of `all` that satisfy it. O(size of the expression x ranges).
+/// The ranks of `all` that satisfy it. O(properties, rank sets and operators of the expression x ranges + host names in
+/// it x log hosts): any user may send an expression, so its cost does not grow with names x nodes.
 IdSet ranks_for(const Constraint& constraint, const NodeNames& names, const IdSet& all);
 
 }  // namespace weir

@@ -131,7 +131,7 @@ void SchedModule::first_resources(const Json& answer) {
     properties_ = r.properties;
     for (std::size_t i = 0; i < r.hosts.size(); i++) {
         hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
-        names.hosts.emplace_back(r.resources.nodes[i].rank, r.hosts[i]);
+        names.hosts[r.hosts[i]].add(r.resources.nodes[i].rank);
     }
     scheduler_.set_resources(r.resources, up, std::move(names), settings_.node_choice);
     scheduler_.set_instance_end(end_of_instance(r));

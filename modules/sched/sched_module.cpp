@@ -152,7 +152,8 @@ Json SchedModule::expiration(const flux_msg_t* msg) {
     return {};
 }
 
-// Guest: learns whether a job would ever fit; costs one reading of a jobspec and one look at the machine.
+// Guest: learns whether a job would ever fit; costs one reading of a jobspec and one look at the machine for each of at
+// most 10,000 terms of his constraint, which names at most 65,536 hosts.
 Json SchedModule::feasibility(const flux_msg_t* msg) {
     json_t* document = nullptr;
     flux::unpack(msg, "{s:o}", "jobspec", &document);

@@ -10,7 +10,10 @@
 namespace {
 
 const weir::NodeNames& nodes() {
-    static const weir::NodeNames made{{{0, "n0"}, {1, "n1"}, {2, "n2"}, {7, "gpu7"}},
+    static const weir::NodeNames made{{{"n0", weir::IdSet::range(0, 0)},
+                                       {"n1", weir::IdSet::range(1, 1)},
+                                       {"n2", weir::IdSet::range(2, 2)},
+                                       {"gpu7", weir::IdSet::range(7, 7)}},
                                       {{"fast", weir::IdSet::range(1, 2)}, {"gpu", weir::IdSet::range(7, 7)}}};
     return made;
 }
@@ -27,14 +30,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     opposite.kind = weir::Constraint::Kind::not_all;
     opposite.parts = {*constraint};
     weir::IdSet all;
-    for (const auto& [rank, host] : nodes().hosts) {
-        all.add(weir::IdSet::range(rank, rank));
+    for (const auto& [host, ranks] : nodes().hosts) {
+        all.add(ranks);
     }
     const weir::IdSet picked = weir::ranks_for(*constraint, nodes(), all);
     const weir::IdSet left = weir::ranks_for(opposite, nodes(), all);
     WEIR_CHECK(picked.count() + left.count() == all.count());
-    for (const auto& [rank, host] : nodes().hosts) {
-        const weir::IdSet alone = weir::ranks_for(*constraint, nodes(), weir::IdSet::range(rank, rank));
+    for (const auto& [host, ranks] : nodes().hosts) {
+        const std::uint32_t rank = ranks.first();
+        const weir::IdSet alone = weir::ranks_for(*constraint, nodes(), ranks);
         WEIR_CHECK(picked.contains(rank) == alone.contains(rank) && picked.contains(rank) != left.contains(rank));
     }
     return 0;

@@ -54,6 +54,19 @@ TEST_CASE("id set: a long text in the worst order is read in its own length") {
     CHECK(IdSet::parse(text)->count() == 500000U);
 }
 
+// The same: a minute where each range is inserted.
+TEST_CASE("id set: two sets between each other's ranges are added in their own length") {
+    IdSet all = IdSet::range(0, 0);
+    IdSet others = IdSet::range(2, 2);
+    for (std::uint32_t id = 4; id < 4'000'000; id += 4) {
+        all.add(id);
+        others.add(id + 2);
+    }
+    all.add(others);
+    CHECK(all.count() == 2'000'000U);
+    CHECK(all.ranges().size() == 2'000'000U);
+}
+
 // Kills: add() that does not merge neighbours; remove() that loses the right remainder; take_lowest() taking the
 // highest.
 TEST_CASE("id set: algebra agrees with std::set") {

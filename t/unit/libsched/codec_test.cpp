@@ -228,6 +228,16 @@ TEST_CASE("constraints: the operators of RFC 31 are read, others are named") {
     CHECK(
         message(R"({"or":[{"hostlist":["n[0-32767]"]},{"hostlist":["m[0-32768]"]}]})").find("more than 32768 names") !=
         std::string::npos);
+    const auto repeated = [](const std::string& element, int times) {
+        std::string list = element;
+        for (int i = 1; i < times; i++) {
+            list += "," + element;
+        }
+        return list;
+    };
+    CHECK(decode_constraint(R"({"properties":[)" + repeated("\"a\"", 10'000) + "]}").has_value());
+    const std::string pairs = R"({"or":[)" + repeated(R"({"ranks":["0"]})", 5'001) + "]}";
+    CHECK(message(pairs.c_str()).find("at most 10000 elements in all its lists") != std::string::npos);
     std::string deep = "{}";
     for (int i = 1; i < 64; i++) {
         deep = R"({"not":[)" + deep + "]}";
