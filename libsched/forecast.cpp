@@ -37,9 +37,11 @@ std::string_view name_of(WaitReason reason) {
 }
 
 ForecastCourse::ForecastCourse(const Scheduler& scheduler, Instant now, std::size_t jobs)
-    : ahead_(scheduler.head(jobs)), begin_(now), at_(now), considered_before_(ahead_.counters().considered) {
+    : ahead_(scheduler.head(jobs)), begin_(now), at_(now) {
+    looked_at_before_ = looked_at();
     for (const auto& [running, what] : ahead_.space().running()) {
         ends_.push({what.end, running});
+        good_until_ = std::min(good_until_, what.end);
     }
 }
 
@@ -64,7 +66,7 @@ Forecast ForecastCourse::of(JobId id, std::uint64_t budget) {
     const PendingJob* job = ahead_.waiting(id);
     const bool never_starts =
         job != nullptr && (job->key.priority == priority_held || !ahead_.space().pool().feasible_now(job->request));
-    const std::uint64_t before = considered();
+    const std::uint64_t before = looked_at();
     while (!never_starts) {
         if (const auto start = starts_.find(id.value); start != starts_.end()) {
             return {start->second, std::nullopt};
@@ -72,7 +74,7 @@ Forecast ForecastCourse::of(JobId id, std::uint64_t budget) {
         if (is_over_ || ahead_.waiting(id) == nullptr) {
             break;
         }
-        if (considered() - before > budget) {
+        if (looked_at() - before > budget) {
             return {std::nullopt, at_};
         }
         advance();

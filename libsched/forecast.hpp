@@ -33,12 +33,16 @@ class ForecastCourse {
     Instant begin() const { return begin_; }
     /// Whether the job was one of the waiting jobs of the course when it began.
     bool has(JobId id) const { return starts_.count(id.value) != 0 || ahead_.waiting(id) != nullptr; }
-    /// `budget` bounds the number of jobs that the passes of this question look at; the next question continues from
-    /// there. A job that never starts has no value: it is held, or needs nodes that are down, or waits for jobs that
-    /// never end. A job that is not in the course has none either.
+    /// Until when it is what a new course would be, if the scheduler does not change: until the first expected end.
+    Instant good_until() const { return good_until_; }
+    /// `budget` bounds what the passes of this question look at (looked_at()): no pass begins beyond it. The next
+    /// question continues from there. A job that never starts has no value: it is held, or needs nodes that are down,
+    /// or waits for jobs that never end. A job that is not in the course has none either.
     Forecast of(JobId id, std::uint64_t budget);
-    /// Jobs that all passes looked at.
-    std::uint64_t considered() const { return ahead_.counters().considered - considered_before_; }
+    /// What all passes looked at: jobs, nodes, and steps of nodes.
+    std::uint64_t looked_at() const {
+        return ahead_.counters().considered + ahead_.space().looked_at() - looked_at_before_;
+    }
 
   private:
     struct Ending {
@@ -50,7 +54,8 @@ class ForecastCourse {
 
     Scheduler ahead_;
     Instant begin_, at_;
-    std::uint64_t considered_before_;
+    Instant good_until_ = never;
+    std::uint64_t looked_at_before_ = 0;
     std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ends_;
     std::unordered_map<std::uint64_t, Instant> starts_;  ///< by job, of those that waited
     bool is_over_ = false;                               ///< nothing ends any more

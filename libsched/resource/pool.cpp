@@ -11,6 +11,9 @@
 namespace weir {
 namespace {
 
+/// Allocating or freeing a part of a node, with its sets of cores, takes as long as looking at so many nodes.
+constexpr std::uint64_t looks_of_change = 32;
+
 double part_taken(std::uint64_t free, std::uint64_t all) {
     return all == 0 ? 0. : 1. - static_cast<double>(free) / static_cast<double>(all);
 }
@@ -106,10 +109,12 @@ void ResourcePool::set_load(std::uint32_t rank, const NodeLoad& load) {
 
 std::optional<std::vector<Pick>> ResourcePool::place(const Request& request, std::span<const Room> usable,
                                                      std::span<const Room> preferred) const {
+    looked_at_ += usable.size();
     return weir::place(request, {choice_, usable, preferred, whole_, score_, sets_.at(request.node_set)});
 }
 
 ResourceSet ResourcePool::take(const std::vector<Pick>& picks) {
+    looked_at_ += looks_of_change * picks.size();
     ResourceSet taken;
     taken.nodes.reserve(picks.size());
     for (const Pick& pick : picks) {
@@ -159,6 +164,7 @@ Status ResourcePool::claim(const ResourceSet& set) {
 }
 
 Status ResourcePool::release(const ResourceSet& set) {
+    looked_at_ += looks_of_change * set.nodes.size();
     for (const NodeResources& part : set.nodes) {
         const auto index = index_of(part.rank);
         if (!index) {

@@ -70,6 +70,9 @@ class ResourcePool {
     /// Whether the nodes that are up could run it if they were empty.
     bool feasible_now(const Request& request) const;
 
+    /// Total number of nodes that place() has looked at; a node that was allocated or freed counts as many.
+    std::uint64_t looked_at() const { return looked_at_; }
+
   private:
     void recount(std::size_t index);
     std::string refusal(const Request& request) const;
@@ -83,6 +86,7 @@ class ResourcePool {
     std::uint64_t total_ = 0;
     std::uint64_t free_ = 0;  ///< sum of the cores of free_by_node_
     NodeSets sets_;
+    mutable std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace weir

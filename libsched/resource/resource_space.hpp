@@ -33,6 +33,8 @@ class ResourceSpace {
     const std::unordered_map<JobId, Running>& running() const { return running_; }
     const AvailabilityProfile& profile() const { return profile_; }
     const NodePlan& plan() const { return plan_; }
+    /// Total number of nodes, and steps of nodes and of the profile, that everything here has looked at.
+    std::uint64_t looked_at() const { return pool_.looked_at() + plan_.looked_at() + profile_.looked_at(); }
 
     // The interface for policies; see libsched/policy/pass.hpp.
     Opening opening(Instant now) const;

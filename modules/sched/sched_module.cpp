@@ -16,8 +16,9 @@ namespace {
 
 /// A pass is postponed while messages are unread, for at most so many reactor iterations.
 constexpr unsigned postpone_max = 256;
-/// Jobs that passes may look at for one forecast: some tens of milliseconds, in which no other request is served.
-constexpr std::uint64_t forecast_budget = 500'000;
+/// Jobs, nodes and steps of nodes that passes may look at before the last pass of one forecast: some tens of
+/// milliseconds, in which no other request is served.
+constexpr std::uint64_t forecast_budget = 2'000'000;
 /// Where more jobs wait than a course has, forecasts come from the state of at most this long ago.
 constexpr Duration course_age_max = std::chrono::seconds(1);
 /// Seconds for which a job stays at the head before its estimate is annotated.
@@ -189,10 +190,11 @@ Json SchedModule::stats(const flux_msg_t*) {
     return out;
 }
 
-// Guest: reads why any job waits and when it may start. A forecast of one of the first 2000 jobs takes some tens of
-// milliseconds of the scheduler at most (forecast_budget), in which no other request is served, and the next ones of
-// the same second go on from there; a user who asks without pause for jobs that he submits meanwhile slows scheduling
-// by as much. Private: of his own job, without the id of the job ahead; another's is unknown.
+// Guest: reads why any job waits and when it may start. This costs a copy of the scheduler's state, and for one of the
+// first 2000 jobs a forecast: some tens of milliseconds (forecast_budget) and at most one pass more, as the scheduler
+// itself runs whenever a job ends. No other request is served meanwhile. Where nothing has changed, the next question
+// goes on from there; a user who asks without pause and changes jobs of his own meanwhile slows scheduling by as much.
+// Private: of his own job, without the id of the job ahead; another's is unknown.
 Json SchedModule::why(const flux_msg_t* msg) {
     json_int_t number = 0;
     flux::unpack(msg, "{s:I}", "id", &number);
@@ -209,24 +211,33 @@ Json SchedModule::why(const flux_msg_t* msg) {
     if (waiting->behind && !may_see(*waiting->behind)) {
         waiting->behind.reset();
     }
-    return why_answer(id, *waiting,
-                      waiting->place > ForecastCourse::jobs_max ? Forecast{.is_too_far_back = true}
-                                                                : course_with(id, now).of(id, forecast_budget));
+    return why_answer(
+        id, *waiting,
+        waiting->place > ForecastCourse::jobs_max ? Forecast{.is_too_far_back = true} : forecast_of(id, now));
 }
 
-/// The one that was begun a moment ago, if the job is in it: who looks at a queue asks for one job after the other.
-ForecastCourse& SchedModule::course_with(JobId id, Instant now) {
-    forget_old_course(now);
-    if (!course_ || !course_->has(id) || requests_.size() <= ForecastCourse::jobs_max) {
+Forecast SchedModule::forecast_of(JobId id, Instant now) {
+    const bool is_new = !course_holds(now) || !course_->has(id);
+    if (is_new) {
         course_.emplace(scheduler_, now);
+        course_passes_ = scheduler_.counters().passes;
     }
-    return *course_;
+    const Forecast forecast = course_->of(id, forecast_budget);
+    if (is_new) {
+        course_asked_ = instant_from_seconds(flux_reactor_time());
+    }
+    return forecast;
 }
 
-void SchedModule::forget_old_course(Instant now) {
-    if (course_ && (now < course_->begin() || now - course_->begin() > course_age_max)) {
-        course_.reset();
+/// Who looks at a queue asks for one job after the other, and who got no estimate asks again.
+bool SchedModule::course_holds(Instant now) const {
+    if (!course_ || now < course_->begin()) {
+        return false;
     }
+    const bool is_unchanged = course_passes_ == scheduler_.counters().passes && !scheduler_.wants_pass();
+    const bool is_recent = now - course_asked_ <= course_age_max;
+    return is_unchanged ? is_recent || now < course_->good_until()
+                        : is_recent && requests_.size() > ForecastCourse::jobs_max;
 }
 
 Json SchedModule::config_reload(const flux_msg_t* msg) {
@@ -266,8 +277,10 @@ void SchedModule::after_poll() {
 
 void SchedModule::run_pass() {
     const Instant now = instant_from_seconds(flux_reactor_time());
-    forget_old_course(now);
     Scheduler::Effects effects = scheduler_.pass(now);
+    if (!course_holds(now)) {
+        course_.reset();
+    }
     if (!effects.started.empty()) {
         commit(std::move(effects.started));
     }

@@ -42,8 +42,9 @@ class SchedModule {
     Json stats(const flux_msg_t* msg);
     /// Why a job waits, and its estimated start; any user.
     Json why(const flux_msg_t* msg);
-    ForecastCourse& course_with(JobId id, Instant now);
-    void forget_old_course(Instant now);
+    Forecast forecast_of(JobId id, Instant now);
+    /// Whether the course may answer: it is what a new one would be, or was begun a moment ago.
+    bool course_holds(Instant now) const;
     Json config_reload(const flux_msg_t* msg);
     /// Sets measured loads: {"nodes": [...]}, see loads_of(). The instance's owner only.
     Json load(const flux_msg_t* msg);
@@ -102,7 +103,9 @@ class SchedModule {
     flux_t* h_;
     std::string name_;
     Scheduler scheduler_;
-    std::optional<ForecastCourse> course_;  ///< of at most a second ago
+    std::optional<ForecastCourse> course_;
+    std::uint64_t course_passes_ = 0;  ///< passes of scheduler_ when course_ began
+    Instant course_asked_{};           ///< the end of the question that began it
     Settings settings_;
     flux::PrivateMode private_;
     HostNames hosts_;

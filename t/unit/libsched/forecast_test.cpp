@@ -64,9 +64,9 @@ TEST_CASE("forecast: one course answers about all jobs, in any order, and looks 
     for (const std::uint64_t id : {30, 40, 2, 7, 41, 30, 39}) {
         CHECK(course.of(JobId{id}, no_budget).start == forecast(s, JobId{id}, at(1), no_budget).start);
     }
-    const std::uint64_t considered = course.considered();
+    const std::uint64_t looked_at = course.looked_at();
     (void)course.of(JobId{2}, no_budget);
-    CHECK(course.considered() == considered);
+    CHECK(course.looked_at() == looked_at);
     CHECK(course.has(JobId{2}));
     CHECK_FALSE(course.has(JobId{1}));  // it runs
     CHECK_FALSE(course.has(JobId{42}));
@@ -178,7 +178,7 @@ TEST_CASE("forecast: a budget that runs out says how far it came") {
     CHECK(forecast(s, JobId{9}, at(0), no_budget).start == at(80));
     const auto short_of = forecast(s, JobId{9}, at(0), 3);
     CHECK_FALSE(short_of.start);
-    CHECK(short_of.not_before == at(30));
+    CHECK(short_of.not_before == at(10));  // one pass, however much it looks at
 }
 
 TEST_CASE("forecast: what is overdue ends at any moment") {
@@ -188,6 +188,41 @@ TEST_CASE("forecast: what is overdue ends at any moment") {
     s.pass(at(0));
     CHECK(forecast(s, JobId{2}, at(50), no_budget).start == at(50));
     CHECK(s.waiting(JobId{2}) != nullptr);
+}
+
+// Mutant: libsched/forecast.hpp: ahead_.counters().considered + ahead_.space().looked_at() =>
+// ahead_.counters().considered
+TEST_CASE("forecast: the budget counts the nodes that passes look at") {
+    constexpr std::uint32_t nodes = 500;
+    auto s = forecast_scheduler(Easy{}, nodes, 1);
+    std::uint64_t id = 0;
+    for (int i = 0; i < 100; i++) {
+        REQUIRE(s.alloc(waiting(++id, 5, 1000 + i)).has_value());
+    }
+    REQUIRE(s.alloc(waiting(++id, nodes, 1000)).has_value());
+    for (int i = 0; i < 100; i++) {
+        const PendingJob other{{1, at(0), JobId{++id}}, {static_cast<std::uint32_t>(10 + i), 1, 1}, test::secs(5000)};
+        REQUIRE(s.alloc(other).has_value());
+    }
+    REQUIRE(s.pass(at(0)).started.size() == 100);
+    ForecastCourse course(s, at(0));
+    CHECK(course.good_until() == at(1000));
+    constexpr std::uint64_t budget = 50'000;
+    std::uint64_t most = 0;
+    int questions = 0;
+    Instant reached = at(0);
+    for (std::uint64_t before = 0;; before = course.looked_at()) {
+        const Forecast forecast = course.of(JobId{id}, budget);
+        most = std::max(most, course.looked_at() - before);
+        questions++;
+        if (forecast.start) {
+            break;
+        }
+        REQUIRE(forecast.not_before > reached);
+        reached = *forecast.not_before;
+    }
+    CHECK(questions > 10);
+    CHECK(most < budget + 200 * (nodes + 32));  // and a pass: at most all nodes for each job, once
 }
 
 // Kills: a forecast by another policy than the scheduler's, one that frees jobs at other times than their limits, one
