@@ -18,6 +18,17 @@ namespace {
 class Resource {
   public:
     explicit Resource(flux_t* h) : h_(h), acquirers_(flux_msglist_create()), journal_(flux_msglist_create()) {}
+    Resource(const Resource&) = delete;
+    Resource& operator=(const Resource&) = delete;
+
+    /// An open stream that ends without an answer would leave a scheduler waiting for drains that it is never told of.
+    ~Resource() {
+        for (flux_msglist* open : {acquirers_.get(), journal_.get()}) {
+            for (const flux_msg_t* msg = flux_msglist_first(open); msg != nullptr; msg = flux_msglist_next(open)) {
+                flux_respond_error(h_, msg, ENOSYS, "the resource service is unloaded");
+            }
+        }
+    }
 
     Status start() {
         auto found = discover();

@@ -23,7 +23,15 @@ JobId greeted_job(const Json& answer) {
     }));
 }
 
-/// Seconds between two attempts to greet a job-manager that was unloaded.
+/// The nodes that are up, by the first answer of resource.acquire.
+Result<IdSet> up_of(const Json& answer) {
+    return json::read_json(answer.get(), "resource.acquire", [](const json::Value& v) {
+        const auto ids = v.find("up");
+        return ids ? ids->take(IdSet::parse(ids->string())) : IdSet{};
+    });
+}
+
+/// Seconds between two attempts to greet a job-manager, or to acquire the resources, whose service was unloaded.
 constexpr double greet_delay = 0.2;
 /// Seconds that the first job-manager has for an alloc request, before its journal is followed.
 constexpr double silence_max = 2;
@@ -80,22 +88,33 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
     annotate_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_annotate_timer>, this));
     greet_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::greet>, this));
+    acquire_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::acquire>, this));
     silence_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::follow_job_manager>, this));
-    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_ || !silence_timer_) {
+    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_ || !acquire_timer_ || !silence_timer_) {
         flux::fail_errno("creating watchers");
     }
     flux_watcher_start(prepare_.get());
     flux_watcher_start(check_.get());
+    acquire();
+}
+
+void SchedModule::acquire() {
     acquire_ = flux::rpc(h_, "resource.acquire", {}, FLUX_RPC_STREAMING);
     flux::then<&SchedModule::on_resources>(acquire_.get(), this);
 }
 
 void SchedModule::on_resources(flux_future_t* f) {
+    if (has_resources_ && flux_rpc_get(f, nullptr) < 0) {
+        resources_gone();
+        return;
+    }
     try {
         const Json answer = flux::rpc_get(f, "resource.acquire");
         if (!has_resources_) {
             first_resources(answer);
+        } else if (!is_acquired_) {
+            resources_again(answer);
         } else {
             flux::value_or_throw(json::read_json(answer.get(), "resource.acquire", [this](const json::Value& update) {
                 const auto ids = [&](const char* key) {
@@ -120,14 +139,40 @@ void SchedModule::on_resources(flux_future_t* f) {
     flux_future_reset(f);
 }
 
+/// What is known stays in force meanwhile: running jobs need no resource service.
+void SchedModule::resources_gone() {
+    if (std::exchange(is_acquired_, false)) {
+        log(LOG_INFO, "the resource service is gone; the scheduler acquires the resources when it is loaded again");
+    }
+    flux_timer_watcher_reset(acquire_timer_.get(), greet_delay, 0.);
+    flux_watcher_start(acquire_timer_.get());
+}
+
+/// Nodes may have been drained or undrained meanwhile. The nodes themselves are those of the first answer.
+void SchedModule::resources_again(const Json& answer) {
+    const R r = flux::value_or_throw(decode_r(json_object_get(answer.get(), "resources")));
+    const IdSet up = flux::value_or_throw(up_of(answer));
+    if (r.resources != machine_) {
+        log(LOG_ERR, "the resources have changed: reload the scheduler, which knows the earlier ones only");
+    }
+    IdSet down;
+    for (const NodeResources& node : machine_.nodes) {
+        down.add(node.rank);
+    }
+    down.remove(up);
+    scheduler_.set_up(up, true);
+    scheduler_.set_up(down, false);
+    scheduler_.set_instance_end(end_of_instance(r));
+    is_acquired_ = true;
+    log(LOG_INFO, "the resources were acquired again");
+}
+
 void SchedModule::first_resources(const Json& answer) {
     json_t* document = json_object_get(answer.get(), "resources");
     const R r = flux::value_or_throw(decode_r(document));
-    const IdSet up = flux::value_or_throw(json::read_json(answer.get(), "resource.acquire", [](const json::Value& v) {
-        const auto ids = v.find("up");
-        return ids ? ids->take(IdSet::parse(ids->string())) : IdSet{};
-    }));
+    const IdSet up = flux::value_or_throw(up_of(answer));
     NodeNames names{{}, r.properties};
+    machine_ = r.resources;
     properties_ = r.properties;
     for (std::size_t i = 0; i < r.hosts.size(); i++) {
         hosts_.emplace(r.resources.nodes[i].rank, r.hosts[i]);
@@ -136,6 +181,7 @@ void SchedModule::first_resources(const Json& answer) {
     scheduler_.set_resources(r.resources, up, std::move(names), settings_.node_choice);
     scheduler_.set_instance_end(end_of_instance(r));
     has_resources_ = true;
+    is_acquired_ = true;
     greet();
 }
 

@@ -50,7 +50,10 @@ class SchedModule {
     Json load(const flux_msg_t* msg);
 
     // Handshake and resource stream.
+    void acquire();
     void on_resources(flux_future_t* f);
+    void resources_gone();
+    void resources_again(const Json& answer);
     void first_resources(const Json& answer);
     void on_hello(flux_future_t* f);
     void on_hello_r(flux_future_t* f);
@@ -110,6 +113,7 @@ class SchedModule {
     flux::PrivateMode private_;
     HostNames hosts_;
     NodeProperties properties_;
+    ResourceSet machine_;  ///< what was acquired first
     /// Alloc requests without a final answer. Requests of one sender differ in their payload alone, which was decoded,
     /// so they share one message to answer: a message of its own would cost each waiting job its jobspec once more.
     std::unordered_map<JobId, Asked> requests_;
@@ -123,6 +127,7 @@ class SchedModule {
     std::optional<JobId> annotated_;                    ///< the job whose annotations the job-manager has
     bool wants_annotations_ = false;                    ///< the job-manager complains of an allocation without any
     bool has_resources_ = false;
+    bool is_acquired_ = false;  ///< the stream of resource.acquire is open
     bool hello_ended_ = false;
     bool is_ready_ = false;
     bool was_ready_ = false;  ///< the handshake with a job-manager was completed
@@ -141,6 +146,7 @@ class SchedModule {
     flux::Watcher idle_;
     flux::Watcher annotate_timer_;
     flux::Watcher greet_timer_;
+    flux::Watcher acquire_timer_;
     flux::Watcher silence_timer_;
     flux::Handlers sched_handlers_;
     flux::Handlers feasibility_handlers_;
