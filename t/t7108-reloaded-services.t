@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='built-in services that are loaded again under a scheduler: nodes that are drained afterwards get no job'
+test_description='built-in services that are loaded again: nodes that are drained afterwards get no job, and running jobs go on'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
@@ -51,6 +51,15 @@ test_expect_success 'without a resource service for a while the scheduler waits 
 test_expect_success 'a follower of the journal of resources is told of the end' '
 	mkfifo journal && { stream resource.journal >journal & } && exec 8<journal && read -r first <&8 &&
 	reload resource && cat <&8 >rest && exec 8<&- && cat rest && grep "^error 38" rest
+'
+test_expect_success 'kvs is loaded again, then the scheduler: what runs keeps its resources' '
+	holder=$(submit -n2 --simulate 1000s -- true) && wait_event "$holder" start && reload kvs &&
+	call module.remove "{\"name\":\"sched-weir-easy\"}" &&
+	call module.load "{\"path\":\"$WEIR_BUILD_DIR/lib/flux/modules/sched-weir-easy.so\",\"args\":[]}" &&
+	id=$(submit -n6 --simulate 0.01s -- true) && wait_event "$id" clean &&
+	call sched.stats-get | jq -e ".running == 1 and .free_cores == 6" &&
+	call job-list.list-id "{\"id\":$holder,\"attrs\":[\"state\"]}" | jq -e ".job.state == 16" &&
+	call job-manager.raise "{\"id\":$holder,\"severity\":0,\"type\":\"cancel\"}" && wait_event "$holder" clean
 '
 test_expect_success 'the broker stops' '
 	stop_broker one

@@ -25,7 +25,6 @@
 #include "broker/services/job-manager/requests/job_list.hpp"
 #include "broker/services/job-manager/requests/submit.hpp"
 #include "broker/services/job-manager/requests/waits.hpp"
-#include "libfairshare/base/json/kvs_value.hpp"
 
 namespace weir::broker::jobs {
 namespace {
@@ -44,22 +43,6 @@ void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
         static_cast<Engine*>(arg)->flush();
     } catch (const std::exception& error) {
         flux_log(static_cast<Engine*>(arg)->handle(), LOG_ERR, "job-manager: %s", error.what());
-    }
-}
-
-/// Schedulers look for the R of running jobs in the KVS when they start (RFC 27); a fresh KVS has lost it.
-void put_resources_back(flux_t* h, const JobTable& jobs) {
-    Json ops = Json::array();
-    for (const auto& [id, job] : jobs.running_jobs()) {
-        char key[64];
-        if (!job->has_resources || job->r->text.empty() || flux_job_kvs_key(key, sizeof key, id, "R") < 0) {
-            continue;
-        }
-        ops.append(kvs_put(key, job->r->text));
-    }
-    if (json_array_size(ops.get()) > 0) {
-        flux_future_destroy(
-            flux_rpc(h, "kvs.commit", kvs_commit(std::move(ops)).dump().c_str(), FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
     }
 }
 
@@ -244,7 +227,6 @@ Status Engine::restore(RestoredJobs restored) {
         waits_->on_active(*job);
         jobtap_->on_restored(*job);
     }
-    put_resources_back(h_, jobs_);
     const RestartOrder order = restart_order(active);
     settle(order, seen_us);
     for (Job* job : order.others) {

@@ -10,6 +10,7 @@
 
 #include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "broker/services/job-manager/requests/admin.hpp"
+#include "libfairshare/base/json/kvs_value.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::broker::jobs {
@@ -286,10 +287,26 @@ void Alloc::on_canceled(Job& job) {
     engine_.admin().check_drained();
 }
 
+/// A scheduler reads the R of running jobs from the KVS (RFC 27). One that was loaded after them has lost it.
+void Alloc::put_resources() {
+    Json ops = Json::array();
+    for (const auto& [id, job] : engine_.jobs().running_jobs()) {
+        char key[64];
+        if (job->has_resources && !job->r->text.empty() && flux_job_kvs_key(key, sizeof key, id, "R") >= 0) {
+            ops.append(kvs_put(key, job->r->text));
+        }
+    }
+    if (json_array_size(ops.get()) > 0) {
+        flux_future_destroy(flux_rpc(engine_.handle(), "kvs.commit", kvs_commit(std::move(ops)).dump().c_str(),
+                                     FLUX_NODEID_ANY, FLUX_RPC_NORESPONSE));
+    }
+}
+
 Answer Alloc::hello(const Request& request) {
     if (!flux_msg_is_streaming(request.msg)) {
         return protocol_error("job-manager.sched-hello needs the streaming RPC flag");
     }
+    put_resources();  // the KVS has it before the scheduler has the answer
     for (const auto& [id, job] : engine_.jobs().running_jobs()) {
         if (!job->has_resources || job->alloc_bypass) {
             continue;

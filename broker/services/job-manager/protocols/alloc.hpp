@@ -52,6 +52,7 @@ class Alloc : public Component {
     /// Limited mode: cancels requests to make room for queued jobs of higher priority.
     void recall();
     void go_offline(const std::string& why);
+    void put_resources();
     void send_free(JobId id, const std::string& r_text);
 
     JobQueue queue_;
