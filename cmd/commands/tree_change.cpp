@@ -155,7 +155,8 @@ Exit tell_stale(const Context& context, Client& client, const Error& error, std:
 
 namespace {
 
-/// The removed nodes with usage or jobs, one line each.
+/// The removed nodes with usage or jobs, one line each. Only what is charged itself: an account that is removed may
+/// have its users moved, whose usage it was.
 std::vector<std::string> losses(const json_t* answer, const ShareView& view) {
     std::set<std::string> removed;
     for (const json_t* change : items_at(answer, "changes")) {
@@ -166,7 +167,7 @@ std::vector<std::string> losses(const json_t* answer, const ShareView& view) {
     std::vector<std::string> lines;
     for (const ShareNode& node : view.nodes) {
         const bool has_something = node.charged_core_us > 0 || node.running_cores > 0 || node.pending_jobs > 0;
-        if (has_something && removed.count(node.path) > 0) {
+        if (node.factor && has_something && removed.count(node.path) > 0) {
             lines.push_back("  " + node.path + ": " + core_hours(static_cast<double>(node.charged_core_us) / 1e6) +
                             " core-hours charged, " + std::to_string(node.running_cores) + " cores run, " +
                             std::to_string(node.pending_jobs) + " jobs wait");

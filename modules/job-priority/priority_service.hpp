@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/limits/limit_counts.hpp"
 #include "modules/job-priority/charges/job_charges.hpp"
 #include "modules/job-priority/charges/membership.hpp"
 #include "modules/job-priority/jobs/backlog.hpp"
@@ -81,7 +82,15 @@ class PriorityService {
     void set_partition_queues(PartitionQueues queues) { partition_queues_ = std::move(queues); }
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
-    /// The consequences of a proposal of trees(). Nothing is changed. O(size).
+    /// See TreeStore::propose() and propose_file(), for the tree in force and the users here. O(size + jobs).
+    Result<TreeProposal> propose(const TreeEdit& edit, const std::string& file, Instant now) const {
+        return trees_.propose(members(), edit, file, now);
+    }
+    Result<std::optional<TreeProposal>> propose_file(const std::string& text, const std::string& file,
+                                                     Instant now) const {
+        return trees_.propose_file(members(), text, file, now);
+    }
+    /// The consequences of a proposal. Nothing is changed. O(size). REQUIRES: nothing happened since propose().
     TreeChangeover prepare(TreeProposal proposal, Instant now) const {
         return changeover_to(std::move(proposal), accounting_, log_, now);
     }
@@ -147,6 +156,9 @@ class PriorityService {
 
   private:
     const ShareTree& tree() const { return accounting_.tree(); }
+    TreeMembers members() const {
+        return {tree(), [this](const ShareTree& lines) { return membership_.with_members(lines, has_limits(lines)); }};
+    }
     /// One event through the stages. The book applies it first, and each stage gets its effect.
     void pass_on(const JobEvent& event);
     /// Passes every job through the stages that depend on its payer, after a change of the tree, the users or the

@@ -92,8 +92,7 @@ priority::JobEvent PriorityPart::dated(priority::JobEvent event, bool is_live) {
 
 bool PriorityPart::set_tree(const std::string& share_tree, const std::string& author) {
     const Instant at = now();
-    auto proposal = service_->trees().propose(service_->accounting().tree(), {share_tree, author, "", std::nullopt},
-                                              "share tree", at);
+    auto proposal = service_->propose({share_tree, author, "", std::nullopt}, "share tree", at);
     if (!proposal) {
         ground().fail(process().name, "the share tree: " + proposal.error().message);
         return false;

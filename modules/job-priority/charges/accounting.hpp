@@ -84,7 +84,8 @@ class Accounting {
     void measure(Instant now, UsageSnapshot& into) const { ledgers_.measure(now, into); }
     /// The running jobs, for usage up to `now`: (job, cores, since). Cores that another job uses are subtracted.
     void each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const;
-    /// Replaces the tree: usage and running jobs follow their paths. Logs nothing: see rewrite().
+    /// Replaces the tree, which has its members: usage and running jobs follow their paths. Logs nothing: see
+    /// rewrite().
     void rebind(ShareTreePtr tree, Instant at);
     /// Puts every row that names a path into `log`, and requests a checkpoint there.
     void rewrite(StateLog& log) const;

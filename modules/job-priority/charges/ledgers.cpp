@@ -177,11 +177,23 @@ void Ledgers::extend(ShareTree grown) {
     }
 }
 
-/// A restart admits the same users, since the checkpoint has their paths. A line that moved takes its usage along, and
-/// members by `@*` move with their account.
-ShareTreePtr Ledgers::with_users_of_usage(const ShareTree& next) const {
-    const std::vector<NodeId> places = match_nodes(tree(), next);
+/// A restart admits the same users, since the checkpoint has their paths.
+ShareTree Ledgers::with_members(const ShareTree& lines) const {
     std::vector<std::pair<NodeId, std::string>> users;
+    const std::vector<NodeId> accounts = match_nodes(tree(), lines);
+    for (std::uint32_t index = 1; index < tree().size(); ++index) {
+        const NodeId member{index};
+        if (!tree().is_materialised(member)) {
+            continue;
+        }
+        if (const NodeId account = accounts[tree().parent(member).value]; account != unassociated) {
+            users.emplace_back(account, tree().name(member));
+        }
+    }
+    const ShareTree next = lines.with_members(users);
+    // Matched again, now that members are found below their accounts: only who has no place is looked at.
+    const std::vector<NodeId> places = match_nodes(tree(), next);
+    users.clear();
     for (const PayerState& payer : core_seconds_.save().payers) {
         const auto parts = account_and_user(payer.path);
         const auto leaf = parts ? tree().find(payer.path) : std::nullopt;
@@ -194,11 +206,11 @@ ShareTreePtr Ledgers::with_users_of_usage(const ShareTree& next) const {
             users.emplace_back(account, parts->second);
         }
     }
-    return std::make_shared<const ShareTree>(next.with_members(users));
+    return next.with_members(users);
 }
 
 std::vector<NodeId> Ledgers::rebind(ShareTreePtr tree, Instant at) {
-    std::vector<NodeId> moved = core_seconds_.rebind(with_users_of_usage(*tree), at);
+    std::vector<NodeId> moved = core_seconds_.rebind(std::move(tree), at);
     if (counted_) {
         counted_->rebind(tree_ptr(), at);
     }

@@ -57,9 +57,12 @@ class Ledgers {
     NodeId admit(const Association& association, const std::string& user);
     /// Leaves for all of these (account, user) that an `@*` line admits and that have none: one copy of the tree.
     void admit(const std::vector<std::pair<NodeId, std::string>>& members);
-    /// Replaces the tree: usage follows its path. Who has usage and no line in `tree` has a leaf where an `@*` line
-    /// admits him, so that his usage stays his. Logs nothing: a checkpoint must follow. \return by old node, the new
-    /// payer
+    /// `lines`, a tree without members, with those that its `@*` lines have once it is in force: the present members,
+    /// who move with their account, and who has usage and loses his line or had none, so that his usage stays his.
+    /// O(size).
+    ShareTree with_members(const ShareTree& lines) const;
+    /// Replaces the tree, which has its members: usage follows its path. Logs nothing: a checkpoint must follow.
+    /// \return by old node, the new payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
 
     // ---- how usage is counted ----
@@ -97,7 +100,6 @@ class Ledgers {
     void count_start(const CountedJob& job);
     void count_end(const CountedJob& job, Instant at);
     void extend(ShareTree grown);
-    ShareTreePtr with_users_of_usage(const ShareTree& next) const;
     Status restore_counted(const SavedState& saved);
 
     StateLog* log_;  // a pointer, so that a copy may replace this

@@ -2,6 +2,9 @@
 // Owns: see membership.hpp.
 #include "modules/job-priority/charges/membership.hpp"
 
+#include <optional>
+#include <utility>
+
 namespace weir::priority {
 
 void Membership::apply(const AppliedEvent& applied, bool is_every) {
@@ -13,7 +16,7 @@ void Membership::apply(const AppliedEvent& applied, bool is_every) {
 
 void Membership::resolve_all(bool is_every) {
     for (const auto& [id, job] : book_.jobs()) {
-        if (job.is_pending() || job.has_resources || (is_every && !job.is_over)) {
+        if (has_payer(job, is_every)) {
             resolve(job);
         }
     }
@@ -25,6 +28,22 @@ NodeId Membership::resolve(const BookJob& job) {
     const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
     book_.set_payer(job.id, node);
     return node;
+}
+
+/// One after the other, as resolve_all() does: who is a member of one account has a default account.
+ShareTree Membership::with_members(const ShareTree& lines, bool is_every) const {
+    ShareTree tree = accounting_.ledgers().with_members(lines);
+    Payers payers = payers_;
+    payers.set_tree(tree);
+    for (const auto& [id, job] : book_.jobs()) {
+        const auto payer = has_payer(job, is_every) ? payers.would_pay(tree, job) : std::nullopt;
+        if (payer && !payer->association.leaf) {
+            if (auto grown = tree.with_member(payer->association.account, payer->user)) {
+                tree = std::move(grown->first);
+            }
+        }
+    }
+    return tree;
 }
 
 void Membership::admit_newcomers(std::span<const JobEvent> backlog) {

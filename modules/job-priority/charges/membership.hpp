@@ -25,10 +25,18 @@ class Membership {
     NodeId resolve(const BookJob& job);
     /// Admits all users that the submissions of a backlog need, with one copy of the tree.
     void admit_newcomers(std::span<const JobEvent> backlog);
+    /// `lines`, a tree without members, with those that it will have once it is in force: see
+    /// Ledgers::with_members(), and resolve_all(), which admits who has a job. Nothing is changed. O(size + jobs).
+    ShareTree with_members(const ShareTree& lines, bool is_every) const;
     /// The number of calls of resolve().
     std::uint64_t resolved() const { return resolved_; }
 
   private:
+    /// Whether resolve_all() looks at the job.
+    static bool has_payer(const BookJob& job, bool is_every) {
+        return job.is_pending() || job.has_resources || (is_every && !job.is_over);
+    }
+
     const Payers& payers_;
     JobBook& book_;
     Accounting& accounting_;

@@ -107,8 +107,7 @@ TreeEdit Module::tree_edit_of(const flux_msg_t* msg, bool& is_dry_run) const {
 Json Module::on_tree_set(const flux_msg_t* msg) {
     bool is_dry_run = false;
     const TreeEdit edit = tree_edit_of(msg, is_dry_run);
-    TreeProposal proposal =
-        flux::value_or_throw(service_->trees().propose(service_->accounting().tree(), edit, "share tree", now()));
+    TreeProposal proposal = flux::value_or_throw(service_->propose(edit, "share tree", now()));
     Json answer = Json::object();
     answer.set("revision", static_cast<long long>(proposal.revision.revision));
     answer.set("changes", changes_view(proposal.changes)).set("is_new", proposal.is_new);

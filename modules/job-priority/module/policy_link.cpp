@@ -66,7 +66,7 @@ Status PolicyLink::take_tree(const ParentPolicy& policy, Instant now) {
     }
     TreeEdit edit{*policy.tree, "parent", "revision " + std::to_string(policy.tree_revision) + " of the parent",
                   std::nullopt, true};
-    auto proposal = service_.trees().propose(service_.accounting().tree(), edit, "the parent's share tree", now);
+    auto proposal = service_.propose(edit, "the parent's share tree", now);
     if (!proposal) {
         return proposal.error();
     }

@@ -113,7 +113,7 @@ void ShareTreeFile::tell_if_gone() {
 
 bool ShareTreeFile::take(const std::string& text, Instant now) {
     TreeStore& trees = service_.trees();
-    auto proposal = trees.propose_file(service_.accounting().tree(), text, path_, now);
+    auto proposal = service_.propose_file(text, path_, now);
     if (!proposal) {
         trees.set_problem(proposal.error().message);
         return false;

@@ -40,7 +40,7 @@ std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions)
     return warnings;
 }
 
-Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
+Result<TreeProposal> TreeStore::propose(const TreeMembers& members, const TreeEdit& edit, const std::string& file,
                                         Instant now) const {
     Result<ShareTree> parsed = parse(edit.toml, file);  // parsed whole, so that the line of a mistake is the file's
     if (!parsed) {
@@ -57,13 +57,14 @@ Result<TreeProposal> TreeStore::propose(const ShareTree& current, const TreeEdit
                                                       "; ask for an empty tree explicitly"};
     }
     TreeProposal proposal;
-    proposal.tree = std::make_shared<const ShareTree>(parsed->with_members_of(current));
     proposal.is_new = in_force_.revision == 0 || given.text != in_force_.toml;
     if (!proposal.is_new) {
         proposal.revision = in_force_;
         return proposal;
     }
-    proposal.changes = diff_trees(current, *proposal.tree);
+    proposal.lines = std::make_shared<const ShareTree>(std::move(*parsed));
+    proposal.tree = std::make_shared<const ShareTree>(members.added_to(*proposal.lines));
+    proposal.changes = diff_trees(members.in_force, *proposal.tree);
     const std::int64_t newest = history_.empty() ? 0 : history_.back().revision;
     proposal.revision = {newest + 1, now, edit.author, edit.reason, std::move(given.text)};
     return proposal;
@@ -77,7 +78,7 @@ Error TreeStore::stale(std::int64_t base) const {
                 (is_known ? ": " + in_force_.author + " changed it in the meantime" : ", which never existed here")};
 }
 
-Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& current, const std::string& text,
+Result<std::optional<TreeProposal>> TreeStore::propose_file(const TreeMembers& members, const std::string& text,
                                                             const std::string& file, Instant now) const {
     const auto last_read = std::find_if(history_.rbegin(), history_.rend(),
                                         [](const TreeRevision& revision) { return revision.author == file_author; });
@@ -86,7 +87,7 @@ Result<std::optional<TreeProposal>> TreeStore::propose_file(const ShareTree& cur
         return std::optional<TreeProposal>();
     }
     Result<TreeProposal> proposal =
-        propose(current, {text, file_author, "read from " + file, std::nullopt, false}, file, now);
+        propose(members, {text, file_author, "read from " + file, std::nullopt, false}, file, now);
     if (!proposal) {
         return proposal.error().code == stale_revision ? Error{stale_revision, file + ": " + proposal.error().message +
                                                                                    "; remove its first line to "
@@ -119,7 +120,7 @@ Result<std::vector<TreeChange>> TreeStore::changes_between(std::int64_t a, std::
 
 void TreeStore::accept(const TreeProposal& proposal) {
     WEIR_CHECK(proposal.is_new);
-    tree_ = proposal.tree;
+    tree_ = proposal.lines;
     in_force_ = proposal.revision;
     history_.push_back(proposal.revision);
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,17 @@ struct TreeEdit {
     bool allows_empty = false;                  ///< may remove all nodes of a tree
 };
 
+/// What no text has: the users who are members by `@*` lines.
+struct TreeMembers {
+    const ShareTree& in_force;  ///< the tree in force, with its members
+    /// The tree of a text, with those that it would have if it were put in force now.
+    std::function<ShareTree(const ShareTree& lines)> added_to;
+};
+
 /// A tree that passed all checks: its changes and the new revision.
 struct TreeProposal {
-    ShareTreePtr tree;
+    ShareTreePtr lines;     ///< the tree of the text, without members; null where nothing changes
+    ShareTreePtr tree;      ///< with its members, as it will be in force; null likewise
     TreeRevision revision;  ///< the one in force where nothing changes
     std::vector<TreeChange> changes;
     bool is_new = true;  ///< false: the text is the one in force
@@ -44,15 +53,15 @@ class TreeStore {
     /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
     std::vector<std::string> restore(std::vector<TreeRevision> revisions);
 
-    /// Checks an edit against the tree in force (`current`, with the members by `@*`). Without a tree no base is
-    /// required. Errors: EINVAL with every mistake, one a line, as "file:line:column: ...", and for a tree that would
-    /// lose all nodes unasked; ESTALE when the base is stale.
-    Result<TreeProposal> propose(const ShareTree& current, const TreeEdit& edit, const std::string& file,
+    /// Checks an edit against the tree in force. Without a tree no base is required. Errors: EINVAL with every mistake,
+    /// one a line, as "file:line:column: ...", and for a tree that would lose all nodes unasked; ESTALE when the base
+    /// is stale.
+    Result<TreeProposal> propose(const TreeMembers& members, const TreeEdit& edit, const std::string& file,
                                  Instant now) const;
 
     /// The share-tree file's text at start or on reload: a proposal if it differs from the text that was last taken
     /// from the file; nothing if it is the same (edits made since by the command stay in force); else its mistakes.
-    Result<std::optional<TreeProposal>> propose_file(const ShareTree& current, const std::string& text,
+    Result<std::optional<TreeProposal>> propose_file(const TreeMembers& members, const std::string& text,
                                                      const std::string& file, Instant now) const;
 
     /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that joined

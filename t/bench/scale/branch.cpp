@@ -125,8 +125,7 @@ Instance& Branch::add(Instance* parent, std::size_t level, std::size_t place, st
     levels_[level].instances += 1;
     PriorityService& service = *made.service;
     service.log().set_instance("instance" + std::to_string(made.place));
-    auto proposal = value_or_throw(
-        service.trees().propose(service.accounting().tree(), {site_.share_tree, "bench", "", std::nullopt}, "t", now_));
+    auto proposal = value_or_throw(service.propose({site_.share_tree, "bench", "", std::nullopt}, "t", now_));
     service.accept(service.prepare(std::move(proposal), now_));
     service.begin_backlog();
     (void)service.end_backlog(now_);
@@ -377,8 +376,7 @@ void Branch::take_policy(Instance& instance, const std::string& text) {
     {
         const Stopwatch watch(load.policy_cpu_s);
         const ParentPolicy policy = value_or_throw(read_policy(value_or_throw(Json::parse(text)).get()));
-        auto proposal = value_or_throw(service.trees().propose(service.accounting().tree(),
-                                                               {*policy.tree, "parent", "", std::nullopt}, "t", now_));
+        auto proposal = value_or_throw(service.propose({*policy.tree, "parent", "", std::nullopt}, "t", now_));
         service.configure(value_or_throw(settings_below(policy, nullptr, {})), now_);
         service.accept(service.prepare(std::move(proposal), now_));
         service.sends().factors().restart();

@@ -42,7 +42,7 @@ std::unique_ptr<PriorityService> an_instance() {
     };
     auto service = std::make_unique<PriorityService>(std::move(settings), std::move(nobody), owner, false);
     const char* tree = "\"a\" = 1\n\"a/@guest\" = 1\n\"a/@bob\" = 1\n\"b\" = 1\n\"b/@guest\" = 1\n\"b/@*\" = 1\n";
-    const auto proposal = service->trees().propose(service->accounting().tree(), {tree, "", "", {}}, "t", day());
+    const auto proposal = service->propose({tree, "", "", {}}, "t", day());
     WEIR_CHECK(proposal.has_value());
     service->accept(service->prepare(*proposal, day()));
     service->begin_backlog();

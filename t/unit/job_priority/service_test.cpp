@@ -242,7 +242,7 @@ TEST_CASE("service: a share tree is put in force only by accept, with all that w
     (void)s->take_batch();
     submit(*s, 1, 1, alice);
     s->apply(started(1, 10, 1));
-    auto proposal = s->trees().propose(s->accounting().tree(), {"\"bio\" = 1\n", "me", "", std::nullopt}, "t", at(20));
+    auto proposal = s->propose({"\"bio\" = 1\n", "me", "", std::nullopt}, "t", at(20));
     REQUIRE(proposal);
     TreeChangeover failed = s->prepare(*proposal, at(20));
     CHECK(s->trees().in_force().revision == 1);

@@ -76,13 +76,17 @@ inline StateBatch accept(PriorityService& service, TreeChangeover changeover) {
     return batch;
 }
 
-inline void put_tree(PriorityService& service, const std::string& text = tree_text, double t = 0) {
-    auto proposal = service.trees().propose(service.accounting().tree(), {text, "test", "", std::nullopt}, "t", at(t));
+inline TreeProposal proposed(PriorityService& service, const std::string& text, double t = 0) {
+    auto proposal = service.propose({text, "test", "", std::nullopt}, "t", at(t));
     if (!proposal) {
         throw std::runtime_error(proposal.error().message);
     }
-    if (proposal->is_new) {
-        service.log().untake(accept(service, service.prepare(*proposal, at(t))));
+    return std::move(*proposal);
+}
+
+inline void put_tree(PriorityService& service, const std::string& text = tree_text, double t = 0) {
+    if (TreeProposal proposal = proposed(service, text, t); proposal.is_new) {
+        service.log().untake(accept(service, service.prepare(std::move(proposal), at(t))));
     }
 }
 

@@ -11,8 +11,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
+/// No user is a member by an `@*` line.
+TreeMembers nobody(const TreeStore& store) {
+    return {*store.tree(), [](const ShareTree& lines) { return lines; }};
+}
+
 TreeProposal proposed(const TreeStore& store, const std::string& text, std::string author = "me") {
-    auto proposal = store.propose(*store.tree(), {text, std::move(author), "why", std::nullopt, false}, "t", at(1));
+    auto proposal = store.propose(nobody(store), {text, std::move(author), "why", std::nullopt, false}, "t", at(1));
     if (!proposal) {
         throw std::runtime_error(proposal.error().message);
     }
@@ -33,7 +38,7 @@ TEST_CASE("trees: revisions count up and carry author, reason and text") {
 
 TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
     TreeStore store;
-    const auto bad = store.propose(*store.tree(), {"\"a\" = -1\n\"b/c\" = 1\n", "me", "", std::nullopt, false},
+    const auto bad = store.propose(nobody(store), {"\"a\" = -1\n\"b/c\" = 1\n", "me", "", std::nullopt, false},
                                    "shares.toml", at(1));
     REQUIRE_FALSE(bad);
     CHECK_THAT(bad.error().message, Contains("shares.toml:1:1") && Contains("\n"));
@@ -44,23 +49,23 @@ TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
 TEST_CASE("trees: an edit of a revision that is no longer in force is refused") {
     TreeStore store;
     store.accept(proposed(store, "\"a\" = 1\n"));
-    const auto stale = store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 0, false}, "t", at(1));
+    const auto stale = store.propose(nobody(store), {"\"a\" = 2\n", "me", "", 0, false}, "t", at(1));
     REQUIRE_FALSE(stale);
     CHECK(stale.error().code == stale_revision);
-    CHECK(store.propose(*store.tree(), {"\"a\" = 2\n", "me", "", 1, false}, "t", at(1)));
+    CHECK(store.propose(nobody(store), {"\"a\" = 2\n", "me", "", 1, false}, "t", at(1)));
 }
 
 TEST_CASE("trees: the file counts when it changed, not when the command changed the tree since") {
     TreeStore store;
-    const auto first = store.propose_file(*store.tree(), "\"a\" = 1\n", "f", at(1));
+    const auto first = store.propose_file(nobody(store), "\"a\" = 1\n", "f", at(1));
     REQUIRE((first && *first));
     store.accept(**first);
     store.accept(proposed(store, "\"a\" = 5\n"));
-    CHECK_FALSE(*store.propose_file(*store.tree(), "\"a\" = 1\n", "f", at(2)));
-    const auto edited = store.propose_file(*store.tree(), "\"a\" = 7\n", "f", at(3));
+    CHECK_FALSE(*store.propose_file(nobody(store), "\"a\" = 1\n", "f", at(2)));
+    const auto edited = store.propose_file(nobody(store), "\"a\" = 7\n", "f", at(3));
     REQUIRE((edited && *edited));
     CHECK((*edited)->revision.revision == 3);
-    CHECK_FALSE(store.propose_file(*store.tree(), "\"a\" = x\n", "f", at(3)));
+    CHECK_FALSE(store.propose_file(nobody(store), "\"a\" = x\n", "f", at(3)));
 }
 
 TEST_CASE("trees: a stored revision that no longer parses falls back to the one before it") {
@@ -77,25 +82,25 @@ TEST_CASE("trees: a text that was exported knows its revision, and is refused on
     TreeStore store;
     store.accept(proposed(store, "\"a\" = 1\n"));
     const std::string exported = with_revision("\"a\" = 3\n", 1);
-    const auto in_time = store.propose(*store.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1));
+    const auto in_time = store.propose(nobody(store), {exported, "me", "", std::nullopt, false}, "t", at(1));
     REQUIRE(in_time);
     CHECK(in_time->revision.toml == "\"a\" = 3\n");
     store.accept(proposed(store, "\"a\" = 2\n", "bob"));
-    const auto late = store.propose(*store.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1));
+    const auto late = store.propose(nobody(store), {exported, "me", "", std::nullopt, false}, "t", at(1));
     REQUIRE_FALSE(late);
     CHECK(late.error().code == stale_revision);
     CHECK_THAT(late.error().message, Contains("revision 2, not 1: bob"));
-    const auto file = store.propose_file(*store.tree(), exported, "shares.toml", at(2));
+    const auto file = store.propose_file(nobody(store), exported, "shares.toml", at(2));
     REQUIRE_FALSE(file);
     CHECK_THAT(file.error().message, Contains("shares.toml") && Contains("first line"));
     CHECK(store.in_force().toml == "\"a\" = 2\n");
     TreeStore fresh;
-    CHECK(fresh.propose(*fresh.tree(), {exported, "me", "", std::nullopt, false}, "t", at(1)));
+    CHECK(fresh.propose(nobody(fresh), {exported, "me", "", std::nullopt, false}, "t", at(1)));
 }
 
 TEST_CASE("trees: a mistake in an exported text has the line that it has in the file") {
     TreeStore store;
-    const auto bad = store.propose(*store.tree(), {with_revision("\"a\" = -1\n", 1), "me", "", std::nullopt, false},
+    const auto bad = store.propose(nobody(store), {with_revision("\"a\" = -1\n", 1), "me", "", std::nullopt, false},
                                    "shares.toml", at(1));
     REQUIRE_FALSE(bad);
     CHECK_THAT(bad.error().message, Contains("shares.toml:2:1"));
@@ -106,13 +111,13 @@ TEST_CASE("trees: all nodes go only when that is asked for") {
     TreeStore store;
     store.accept(proposed(store, "\"a\" = 1\n\"b\" = 1\n"));
     for (const char* text : {"", "# nothing left\n"}) {
-        const auto empty = store.propose(*store.tree(), {text, "me", "", std::nullopt, false}, "shares.toml", at(1));
+        const auto empty = store.propose(nobody(store), {text, "me", "", std::nullopt, false}, "shares.toml", at(1));
         REQUIRE_FALSE(empty);
         CHECK(empty.error().code == std::errc::invalid_argument);
         CHECK_THAT(empty.error().message, Contains("shares.toml") && Contains("has 2"));
-        CHECK_FALSE(store.propose_file(*store.tree(), text, "shares.toml", at(1)));
+        CHECK_FALSE(store.propose_file(nobody(store), text, "shares.toml", at(1)));
     }
-    const auto meant = store.propose(*store.tree(), {"", "me", "", std::nullopt, true}, "t", at(1));
+    const auto meant = store.propose(nobody(store), {"", "me", "", std::nullopt, true}, "t", at(1));
     REQUIRE(meant);
     CHECK(meant->changes.size() == 2);
 }

@@ -173,7 +173,7 @@ TEST_CASE("visible part: standings are told of one's own path; another's is answ
 TEST_CASE("visible part: revisions without author and reason, and the changes of one's own nodes") {
     auto s = private_service();
     TreeEdit edit{std::string(private_tree) + "\"bio\" = 5\n", "root", "because of bob", std::nullopt, false};
-    auto proposal = s->trees().propose(s->accounting().tree(), edit, "edit", at(101));
+    auto proposal = s->propose(edit, "edit", at(101));
     REQUIRE(proposal);
     s->accept(s->prepare(std::move(*proposal), at(101)));
     const VisiblePart part(*s, alice);
