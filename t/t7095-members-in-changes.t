@@ -31,6 +31,10 @@ test_expect_success 'who loses his line where @* admits him is shown with the sh
 	test "$(entitled physics/@bob)" = "['"'15.0'"']" &&
 	weir share undo >out </dev/null && grep "physics/@bob  *1 .* 3  *15.0 % .* 30.0 %" out
 '
+test_expect_success 'the difference of two revisions has the entitlements that the change itself told' '
+	weir share diff 1 2 >out && cat out && grep "physics/@bob  *1 .* 3  *15.0 % .* 30.0 %" out &&
+	weir share diff 2 3 >out && grep "physics/@bob  *3 .* 1  *30.0 % .* 15.0 %" out
+'
 test_expect_success 'an account that moves takes its members along, there and back, and nobody is asked' '
 	(echo "\"sci\" = 1"; weir share export | sed 1d | sed "s#^\"#\"sci/#") >moved.toml &&
 	weir share apply moved.toml >out </dev/null && cat out && ! grep "^-" out && grep "^> .*sci/physics " out &&

@@ -90,6 +90,10 @@ class PriorityService {
                                                      Instant now) const {
         return trees_.propose_file(members(), text, file, now);
     }
+    /// See TreeStore::changes_between(). O(size + jobs).
+    Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
+        return trees_.changes_between(members(), a, b);
+    }
     /// The consequences of a proposal. Nothing is changed. O(size). REQUIRES: nothing happened since propose().
     TreeChangeover prepare(TreeProposal proposal, Instant now) const {
         return changeover_to(std::move(proposal), accounting_, log_, now);

@@ -277,15 +277,14 @@ Json Module::on_stats(const flux_msg_t* msg) {
     return stats;
 }
 
-// Guest: sees what share history and share export show to everybody. Two parses of kept texts a request. Private: the
-// changes of his own part.
+// Guest: sees what share history and share export show to everybody. Two parses of kept texts a request, and the
+// members of both trees: O(nodes + jobs). Private: the changes of his own part.
 Json Module::on_tree_diff(const flux_msg_t* msg) {
     json_int_t a = 0;
     json_int_t b = -1;
     flux::unpack(msg, "{s:I s?I}", "a", &a, "b", &b);
-    const TreeStore& trees = service_->trees();
-    const std::int64_t to = b < 0 ? trees.in_force().revision : b;
-    return tree_diff_view(part_of(msg), a, to, flux::value_or_throw(trees.changes_between(a, to)));
+    const std::int64_t to = b < 0 ? service_->trees().in_force().revision : b;
+    return tree_diff_view(part_of(msg), a, to, flux::value_or_throw(service_->changes_between(a, to)));
 }
 
 }  // namespace weir::priority

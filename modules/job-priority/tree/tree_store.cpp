@@ -108,10 +108,13 @@ Result<std::string> TreeStore::text_of(std::int64_t revision) const {
     return found->toml;
 }
 
-Result<std::vector<TreeChange>> TreeStore::changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
+Result<std::vector<TreeChange>> TreeStore::changes_between(const TreeMembers& members, std::int64_t a,
+                                                           std::optional<std::int64_t> b) const {
     const auto tree_at = [&](std::int64_t revision) -> Result<ShareTree> {
         const Result<std::string> text = revision == 0 ? Result<std::string>(std::string()) : text_of(revision);
-        return text ? parse(*text, "revision " + std::to_string(revision)) : Result<ShareTree>(text.error());
+        const Result<ShareTree> lines =
+            text ? parse(*text, "revision " + std::to_string(revision)) : Result<ShareTree>(text.error());
+        return lines ? members.added_to(*lines) : lines;
     };
     const Result<ShareTree> from = tree_at(a);
     const Result<ShareTree> to = tree_at(b.value_or(in_force_.revision));

@@ -64,10 +64,11 @@ class TreeStore {
     Result<std::optional<TreeProposal>> propose_file(const TreeMembers& members, const std::string& text,
                                                      const std::string& file, Instant now) const;
 
-    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree). Members that joined
-    /// by `@*` are not in it. Errors: ENOENT for a revision that never existed, EINVAL for a text that no longer
-    /// parses.
-    Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const;
+    /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree), if each had the
+    /// members of today. So entitlements are those of the change itself, not of an account without its members. Errors:
+    /// ENOENT for a revision that never existed, EINVAL for a text that no longer parses.
+    Result<std::vector<TreeChange>> changes_between(const TreeMembers& members, std::int64_t a,
+                                                    std::optional<std::int64_t> b) const;
     /// The text of a revision. Errors: ENOENT.
     Result<std::string> text_of(std::int64_t revision) const;
 

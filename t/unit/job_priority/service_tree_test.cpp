@@ -145,6 +145,24 @@ TEST_CASE("edits: a proposal with an @* line counts those who will be members of
     CHECK(keeps_its_word(*s, proposal, 31));
 }
 
+TEST_CASE("edits: the difference of two revisions has the entitlements of the change itself") {
+    auto s = service_of(open_tree);
+    s->apply(submitted(2, 21, alice));
+    s->apply(eligible(2, 21));
+    const TreeProposal proposal = proposed(*s, tree_with_line, 30);
+    CHECK(keeps_its_word(*s, proposal, 30));
+    const auto between = s->changes_between(1, 2);
+    REQUIRE(between);
+    REQUIRE(between->size() == proposal.changes.size());
+    for (std::size_t i = 0; i < between->size(); ++i) {
+        INFO(between->at(i).path);
+        CHECK(between->at(i).path == proposal.changes[i].path);
+        CHECK(between->at(i).kind == proposal.changes[i].kind);
+        CHECK(between->at(i).entitled_from == proposal.changes[i].entitled_from);
+        CHECK(between->at(i).entitled_to == proposal.changes[i].entitled_to);
+    }
+}
+
 // Mutant: modules/job-priority/charges/ledgers.cpp: const ShareTree next = lines.with_members(users); => const
 // ShareTree& next = lines;
 TEST_CASE("edits: a member by @* who gets a line in another account keeps his usage where it is") {

@@ -138,13 +138,13 @@ TEST_CASE("trees: what lies between two revisions, both ways") {
     store.accept(proposed(store, "\"a\" = 1\n"));
     store.accept(proposed(store, "\"a\" = 2\n\"b\" = 1\n"));
     store.accept(proposed(store, "\"a\" = 3\n\"b\" = 1\n"));
-    CHECK(store.changes_between(1, std::nullopt)->size() == 2);
-    const auto last = store.changes_between(2, 3);
+    CHECK(store.changes_between(nobody(store), 1, std::nullopt)->size() == 2);
+    const auto last = store.changes_between(nobody(store), 2, 3);
     REQUIRE((last && last->size() == 1));
     CHECK(last->front().shares_to == 3);
-    CHECK(store.changes_between(3, 2)->front().shares_to == 2);
-    CHECK(store.changes_between(0, 1)->front().kind == ChangeKind::added);
-    CHECK(store.changes_between(1, 4).error().code == std::errc::no_such_file_or_directory);
+    CHECK(store.changes_between(nobody(store), 3, 2)->front().shares_to == 2);
+    CHECK(store.changes_between(nobody(store), 0, 1)->front().kind == ChangeKind::added);
+    CHECK(store.changes_between(nobody(store), 1, 4).error().code == std::errc::no_such_file_or_directory);
     CHECK(*store.text_of(2) == "\"a\" = 2\n\"b\" = 1\n");
     CHECK(store.text_of(0).error().code == std::errc::no_such_file_or_directory);
 }

@@ -179,7 +179,7 @@ TEST_CASE("visible part: revisions without author and reason, and the changes of
     const VisiblePart part(*s, alice);
     CHECK_FALSE(names_bob(history_view(part)));
     CHECK(names_bob(history_view(*s)));
-    const auto changes = s->trees().changes_between(1, 2);
+    const auto changes = s->changes_between(1, 2);
     REQUIRE(changes);
     const Json diff = tree_diff_view(part, 1, 2, *changes), whole = tree_diff_view(*s, 1, 2, *changes);
     CHECK(json_array_size(json_object_get(diff.get(), "revisions")) == 1);
