@@ -93,7 +93,7 @@ two=$(job bio -n1)
 saw "$two" priority
 sync_priorities >/dev/null
 is "$two" limit
-says "$two" "is held back by a limit: bio runs at most 1 job; 1 runs"
+says "$two" "is held back by a limit: bio runs at most 1 job; "
 
 # its queue is stopped
 flux queue stop -m "maintenance until noon"

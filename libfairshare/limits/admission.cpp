@@ -59,12 +59,18 @@ void Admission::count(const ShareTree& tree, const Job& job, bool more) {
     } else {
         counts_.remove_active(tree, job.payer);
     }
-    if (counts_as_running(job.state)) {
+    const auto count_in = [&](LimitCounts& counts) {
         if (more) {
-            counts_.add_running(tree, job.payer, job.size);
+            counts.add_running(tree, job.payer, job.size);
         } else {
-            counts_.remove_running(tree, job.payer, job.size);
+            counts.remove_running(tree, job.payer, job.size);
         }
+    };
+    if (counts_as_running(job.state)) {
+        count_in(counts_);
+    }
+    if (job.state == State::admitted || job.state == State::recalled) {
+        count_in(reserved_);
     }
     if (job.state == State::admitted) {
         std::uint64_t& waiting = admitted_[job.payer.value];
@@ -410,25 +416,23 @@ std::optional<LimitHit> Admission::hit(Id id) const {
         return std::nullopt;
     }
     LimitHit hit = *known->second.hit;
-    LimitCounts::Use use = counts_.of(hit.node);
-    if (known->second.state == State::recalled) {  // it does not hold itself back
-        use.running_jobs -= 1;
-        use.nodes -= known->second.size.nodes;
-        use.cores -= known->second.size.cores;
-    }
-    switch (hit.kind) {
-        case LimitKind::running_jobs:
-            hit.used = use.running_jobs;
-            break;
-        case LimitKind::nodes:
-            hit.used = use.nodes;
-            break;
-        case LimitKind::cores:
-            hit.used = use.cores;
-            break;
-        default:
-            break;
-    }
+    const bool has_place = known->second.state == State::recalled;
+    const auto others = [&](const LimitCounts& counts) -> std::uint64_t {  // it does not hold itself back
+        const LimitCounts::Use use = counts.of(hit.node);
+        const LimitedJob& own = known->second.size;
+        switch (hit.kind) {
+            case LimitKind::running_jobs:
+                return use.running_jobs - (has_place ? 1 : 0);
+            case LimitKind::nodes:
+                return use.nodes - (has_place ? own.nodes : 0);
+            case LimitKind::cores:
+                return use.cores - (has_place ? own.cores : 0);
+            default:
+                return 0;
+        }
+    };
+    hit.used = others(counts_);
+    hit.reserved = others(reserved_);
     return hit;
 }
 

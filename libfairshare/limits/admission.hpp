@@ -137,6 +137,7 @@ class Admission {
     std::vector<Id> changed_;
     std::uint64_t looks_ = 0;
     LimitCounts counts_;
+    LimitCounts reserved_;  ///< of counts_: places of jobs that have not started, as far as is known
 };
 
 }  // namespace weir

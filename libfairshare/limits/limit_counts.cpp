@@ -150,17 +150,27 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
     const std::string who = hit.node == root_node ? std::string("everybody together") : tree.path(hit.node);
     const std::string most = limit_text(hit.kind, hit.limit);
     const std::string soft = hit.is_soft ? ", while others wait" : "";
-    const auto used = [&hit](const char* one, const char* many) {
-        return "; " + std::to_string(hit.used) + (hit.used == 1 ? one : many);
+    const auto number = [](std::uint64_t n, const char* one, const char* many) {
+        return std::to_string(n) + (n == 1 ? one : many);
     };
+    const std::uint64_t running = hit.used - hit.reserved;
     const auto in_use = [&] {  // nothing is in use: the job alone is larger
-        return hit.used == 0 ? std::string("; the job asks for more") : used(" is in use", " are in use");
+        const std::string first =
+            hit.reserved == 0 ? "" : ", and " + number(hit.reserved, " is", " are") + " for jobs that start before it";
+        return hit.used == 0 ? std::string("; the job asks for more")
+                             : "; " + number(running, " is in use", " are in use") + first;
+    };
+    // A limit of 0 never allows a job. Decay lowers all usage alike, so that no part of it changes by itself.
+    const auto until = [&hit](const char* what) {
+        return hit.limit == 0 ? std::string() : std::string("; jobs start again when ") + what;
     };
     switch (hit.kind) {
         case LimitKind::running_jobs:
-            return who + " runs at most " + plural(hit.limit, "job") + soft + used(" runs", " run");
+            return who + " runs at most " + plural(hit.limit, "job") + soft + "; " + number(running, " runs", " run") +
+                   (hit.reserved == 0 ? "" : ", and " + number(hit.reserved, " starts", " start") + " before it");
         case LimitKind::active_jobs:
-            return who + " has at most " + plural(hit.limit, "job") + " that wait or run" + used(" does", " do");
+            return who + " has at most " + plural(hit.limit, "job") + " that wait or run; " +
+                   number(hit.used, " does", " do");
         case LimitKind::nodes:
             return who + " uses at most " + plural(hit.limit, "node") + soft + in_use();
         case LimitKind::cores:
@@ -168,11 +178,13 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
         case LimitKind::wall_time:
             return "a job of " + who + " runs at most " + most + soft;
         case LimitKind::usage:
+            return who + " has used its " + most + soft + until("usage has decayed below that");
         case LimitKind::usage_part:
-            return who + " has used its " + most + soft + "; jobs start again when usage has decayed below that";
+            return who + " has used its " + most + " of all usage" + soft + until("others have used more");
         case LimitKind::charged:
-        case LimitKind::charged_part:
             return who + " has used up its " + most + soft;
+        case LimitKind::charged_part:
+            return who + " has used up its " + most + " of all usage" + soft + until("others have used more");
     }
     return who;
 }

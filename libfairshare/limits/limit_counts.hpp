@@ -27,12 +27,13 @@ struct LimitedJob {
 struct LimitHit {
     NodeId node;
     LimitKind kind = LimitKind::running_jobs;
-    std::uint64_t limit = 0;  ///< in the unit of its kind
-    bool is_soft = false;     ///< may be exceeded where no other job waits
-    std::uint64_t used = 0;   ///< before the job: jobs, nodes, cores; 0 for the other kinds
+    std::uint64_t limit = 0;     ///< in the unit of its kind
+    bool is_soft = false;        ///< may be exceeded where no other job waits
+    std::uint64_t used = 0;      ///< before the job: jobs, nodes, cores; 0 for the other kinds
+    std::uint64_t reserved = 0;  ///< of `used`: for admitted jobs that have not started
     friend bool operator==(const LimitHit&, const LimitHit&) = default;
 };
-/// "physics runs at most 10 jobs, and 10 run", "physics/@bob may ask for at most 2h"
+/// "physics runs at most 10 jobs; 9 run, and 1 starts before it", "a job of physics/@bob runs at most 2h"
 std::string words_of(const LimitHit& hit, const ShareTree& tree);
 
 /// Soft limits apply while other jobs wait, hard limits always.

@@ -61,7 +61,7 @@ TEST_CASE("service: a job over a limit is pushed as 0 until another of its accou
     CHECK(values.at(1) > 0);
     CHECK(values.at(2) == 0);
     CHECK(values.at(3) > 0);
-    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 runs");
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 0 run, and 1 starts before it");
     CHECK(held_back_by(*s, 1).empty());
     s->apply(started(1, 5, 1));
     s->pass(at(5), Pass::marked);
@@ -84,7 +84,7 @@ TEST_CASE("service: a held job takes nobody's place") {
     s->apply(urgency(1, 4, 16));
     s->pass(at(4), Pass::marked);
     CHECK(pushes(*s).count(1) == 0);  // 0 as before
-    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
 }
 
 TEST_CASE("service: a held job has the value 0, so that nothing starts it between its release and its admission") {
@@ -99,7 +99,7 @@ TEST_CASE("service: a held job has the value 0, so that nothing starts it betwee
     s->apply(freed(2, 4));
     s->apply(urgency(1, 5, 16));
     s->pass(at(5), Pass::marked);
-    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
+    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
 }
 
 namespace {
@@ -125,7 +125,7 @@ TEST_CASE("service: a job of a stopped queue gives its place back, once it is kn
     REQUIRE(s->has_marked());
     s->pass(at(3), Pass::marked);
     CHECK(held_back_by(*s, 1).empty());  // the queue holds it back
-    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 1 runs");
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 0 run, and 1 starts before it");
     SECTION("the job-manager has withdrawn it") {
         CHECK(pushes(*s).at(1) == 0);
         s->pass(at(4), Pass::marked);
@@ -133,7 +133,7 @@ TEST_CASE("service: a job of a stopped queue gives its place back, once it is kn
         SECTION("it waits for its turn when the queue starts again") {
             s->set_stopped_queues({});
             s->pass(at(5), Pass::marked);
-            CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 1 runs");
+            CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
             s->apply(started(2, 6, 1));
             s->apply(freed(2, 7));
             s->pass(at(7), Pass::marked);
@@ -425,13 +425,15 @@ TEST_CASE("service: a limit of usage does not hold a copy in a partition, whose 
     s->pass(at(4));
     CHECK(held_back_by(*s, 2).empty());
     CHECK(held_back_by(*s, 3).empty());  // beyond the soft limit
-    CHECK(held_back_by(*s, 4) == "bio/@alice has used its 60%; jobs start again when usage has decayed below that");
-    CHECK(held_back_by(*s, 5) == "bio runs at most 1 job, while others wait; 2 run");
+    CHECK(held_back_by(*s, 4) ==
+          "bio/@alice has used its 60% of all usage; jobs start again when others have used more");
+    CHECK(held_back_by(*s, 5) == "bio runs at most 1 job, while others wait; 0 run, and 2 start before it");
     put_tree(*s, "\"bio\" = 1\n\"bio/@alice\" = {shares = 1, usage_max = \"0%\", cores_max = 1}\n\"bio/@bob\" = 1\n",
              5);
     s->pass(at(5));
     CHECK(held_back_by(*s, 2).empty());
-    CHECK(held_back_by(*s, 3) == "bio/@alice uses at most 1 core; 1 is in use");
+    CHECK(held_back_by(*s, 3) ==
+          "bio/@alice uses at most 1 core; 0 are in use, and 1 is for jobs that start before it");
 }
 
 TEST_CASE("service: limits hold what says that it is a copy where no parent decides") {
@@ -441,7 +443,8 @@ TEST_CASE("service: limits hold what says that it is a copy where no parent deci
     auto s = partition_of(is_child, with);
     arrive_copy_of_hers(*s, 2, 3);
     s->pass(at(4));
-    CHECK(held_back_by(*s, 2) == "bio/@alice has used its 60%; jobs start again when usage has decayed below that");
+    CHECK(held_back_by(*s, 2) ==
+          "bio/@alice has used its 60% of all usage; jobs start again when others have used more");
     s->take_given_priorities({{2, 77}}, false);
     with.takes_parent_factors = true;
     s->configure(with, at(5));

@@ -46,6 +46,7 @@ LimitedJob sized(std::uint64_t nodes, std::uint64_t cores) {
 
 }  // namespace
 
+// Mutant: libfairshare/limits/admission.cpp: count_in(reserved_); => (void)0;
 TEST_CASE("limits: running jobs are admitted by priority up to the limit, and the next when one ends") {
     World w("\"a\" = {shares = 1, running_jobs_max = 2}\n\"a/@u\" = 1\n\"a/@v\" = 1\n");
     for (std::uint64_t id = 1; id <= 4; id++) {
@@ -54,9 +55,10 @@ TEST_CASE("limits: running jobs are admitted by priority up to the limit, and th
     }
     CHECK(w.admit() == Ids{4, 3});
     CHECK(w.gate.is_held_back(1));
-    CHECK(w.why(2) == "a runs at most 2 jobs; 2 run");
+    CHECK(w.why(2) == "a runs at most 2 jobs; 0 run, and 2 start before it");
     w.gate.start(*w.tree, 4, w.at("a/@u"), {});
     CHECK(w.admit().empty());
+    CHECK(w.why(2) == "a runs at most 2 jobs; 1 runs, and 1 starts before it");
     w.gate.remove(*w.tree, 4);
     CHECK(w.admit() == Ids{2});
     CHECK_FALSE(w.gate.is_held_back(2));
@@ -69,11 +71,10 @@ TEST_CASE("limits: nodes and cores are counted as asked, then as got; a smaller 
     w.wait(3, "a/@u", sized(1, 91));
     w.wait(4, "a/@u", sized(1, 90));
     CHECK(w.admit() == Ids{1, 4});
-    CHECK(w.why(2) == "a uses at most 4 nodes; 4 are in use");  // with those who were admitted
-    CHECK(w.why(3) == "a uses at most 4 nodes; 4 are in use");
+    CHECK(w.why(2) == "a uses at most 4 nodes; 0 are in use, and 4 are for jobs that start before it");
     w.gate.start(*w.tree, 1, w.at("a/@u"), sized(1, 10));
     CHECK(w.admit().empty());
-    CHECK(w.why(2) == "a uses at most 100 cores; 100 are in use");
+    CHECK(w.why(2) == "a uses at most 100 cores; 10 are in use, and 90 are for jobs that start before it");
     CHECK(w.gate.counts().of(w.at("a")) == LimitCounts::Use{4, 2, 2, 100});
 }
 
@@ -101,12 +102,12 @@ TEST_CASE("limits: a soft limit holds while others wait, a hard one always") {
     w.wait(3, "a/@u");
     w.wait(9, "b/@v");
     CHECK(w.admit() == Ids{1, 9});
-    CHECK(w.why(2) == "a runs at most 1 job, while others wait; 1 runs");
+    CHECK(w.why(2) == "a runs at most 1 job, while others wait; 0 run, and 1 starts before it");
     w.gate.start(*w.tree, 1, w.at("a/@u"), {});
     CHECK(w.admit().empty());
     w.gate.start(*w.tree, 9, w.at("b/@v"), {});
     CHECK(w.admit() == Ids{2});
-    CHECK(w.why(3) == "a runs at most 2 jobs; 2 run");
+    CHECK(w.why(3) == "a runs at most 2 jobs; 1 runs, and 1 starts before it");
 }
 
 TEST_CASE("limits: usage that decays admits jobs again, charges do not") {
@@ -139,11 +140,12 @@ TEST_CASE("limits: parts are of all that was used; a limit of 0 admits nobody") 
     w.wait(2, "c/@w");
     w.wait(3, "d/@x");
     CHECK(w.admit() == Ids{1});
-    CHECK(w.why(3) == "d has used its 0%; jobs start again when usage has decayed below that");
+    CHECK(w.why(3) == "d has used its 0% of all usage");
     w.ledger.start(w.at("a/@u"), 1, second(0));
     w.ledger.start(w.at("b/@v"), 3, second(0));
     w.wait(4, "a/@u");
     CHECK(w.admit(100).empty());
+    CHECK(w.why(4) == "a has used its 25% of all usage; jobs start again when others have used more");
     w.ledger.start(w.at("b/@v"), 1, second(100));
     CHECK(w.admit(200) == Ids{4});
 }
@@ -159,7 +161,7 @@ TEST_CASE("limits: who was admitted above is held back by hard counts alone, and
     }
     w.wait(5, "b/@v");
     CHECK(w.admit(10) == Ids{2, 3, 5});
-    CHECK(w.why(4) == "a runs at most 2 jobs; 2 run");
+    CHECK(w.why(4) == "a runs at most 2 jobs; 0 run, and 2 start before it");
     w.gate.remove(*w.tree, 2);
     CHECK(w.admit(11) == Ids{4});
     CHECK(w.gate.is_held_back(1));
