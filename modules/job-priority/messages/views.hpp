@@ -41,8 +41,9 @@ struct ThoughtJob {
     Duration length{};
 };
 /// job-priority.share-after: where an association stands now, and where it would stand if it were charged for the job
-/// at once: {path, entitled, used, used_after, factor, factor_after, rank, rank_after, associations}. Nothing is
-/// changed. Errors: those of share-explain; EINVAL for an account.
+/// at once, as the site counts a job of the leaf's QoS and queue: {path, entitled, used, used_after, factor,
+/// factor_after, rank, rank_after, associations}. Nothing is changed. Errors: those of share-explain; EINVAL for an
+/// account.
 Result<Json> share_after_view(const VisiblePart& part, const std::string& reference, const ThoughtJob& job,
                               Instant now);
 /// The `changes` of job-priority.tree-set.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the views of an association's place and its reasons. See views.hpp; the reasons are libfairshare/explain's.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,8 @@
 #include "libfairshare/tree/diagnostics.hpp"
 #include "libfairshare/tree/nearest_path.hpp"
 #include "libfairshare/tree/projects.hpp"
+#include "libsched/config/usage_settings.hpp"
+#include "modules/job-priority/jobs/job_cost.hpp"
 #include "modules/job-priority/messages/views.hpp"
 
 namespace weir::priority {
@@ -66,6 +69,27 @@ Error no_user(const std::string& line) {
                 line.substr(0, line.size() - 1) + "alice"};
 }
 
+/// A job that pays from this leaf, as far as the leaf says what it is: by the QoS and queue above it, and the queue of
+/// the user's line.
+JobRequest request_from(const ShareTree& tree, NodeId leaf) {
+    JobRequest request;
+    request.queue = tree.partition(leaf);
+    for (NodeId at = leaf; at != root_node; at = tree.parent(at)) {
+        if (tree.kind(at) == NodeKind::qos && request.qos.empty()) {
+            request.qos = tree.name(at);
+        } else if (tree.kind(at) == NodeKind::queue && request.queue.empty()) {
+            request.queue = tree.name(at);
+        }
+    }
+    return request;
+}
+
+/// On as few nodes as have the cores; on one where their size is not known.
+AllocEvent allocated(const ThoughtJob& job, const MachineSize& machine) {
+    const std::uint32_t node_cores = machine.node_cores != 0 ? machine.node_cores : job.cores;
+    return {.cores = job.cores, .nodes = (job.cores + node_cores - 1) / node_cores};
+}
+
 /// The tree and its measured usage at one instant, with further leaves if a request is about a user without a leaf.
 class Scene {
   public:
@@ -98,11 +122,15 @@ class Scene {
                                       weir::quoted(tree_->path(*node)) + " is an inner node, not an association"};
     }
 
-    /// Adds the charge of the job to the association and to all nodes above it.
+    /// Adds the charge of the job, at the rate of a real one, to the association and to all nodes above it.
     void charge(NodeId node, const ThoughtJob& job) {
-        const auto more = static_cast<CoreMicros>(job.cores) * static_cast<CoreMicros>(job.length.count());
+        const Bill bill =
+            bill_of(service_.settings(), request_from(*tree_, node), allocated(job, service_.ranking().machine()));
+        const CoreMicros more =
+            static_cast<CoreMicros>(bill.rate) * static_cast<CoreMicros>(job.length.count()) / billing_unit;
         for (NodeId at = node;; at = tree_->parent(at)) {
-            measured_.usage.usage.at(at.value) += more;
+            CoreMicros& usage = measured_.usage.usage.at(at.value);
+            usage = std::min(usage + more, usage_max);
             if (at == root_node) {
                 return;
             }

@@ -177,3 +177,40 @@ TEST_CASE("share explain: after a job the factor falls, and nothing is changed")
     CHECK_FALSE(share_after_view(*s, "bio", {1, Duration{}}, at(100)));
     CHECK_FALSE(share_after_view(VisiblePart(*s, alice), "bio/@bob", {1, Duration{}}, at(100)));
 }
+
+// Mutant: modules/job-priority/messages/views_share.cpp: request.qos = tree.name(at); => request.project =
+// tree.name(at);
+TEST_CASE("share explain: the job of `after` costs what such a job would be charged") {
+    Settings with = config::read_settings_toml(
+                        "[weir]\ndecay = \"none\"\nbilling-weights = \"cpu=2,node=10\"\n"
+                        "[weir.qos]\nhigh = { usage-factor = 2 }\n"
+                        "[weir.queues]\ndebug = { usage-factor = 3 }\n",
+                        "t")
+                        .value();
+    with.users = settings().users;
+    auto s = service(false, with);
+    put_tree(*s,
+             "\"bio\" = 1\n\"bio/@bob\" = 1\n\"bio/@bob:debug\" = 1\n\"bio/qos:high\" = 1\n\"bio/qos:high/@bob\" = 1\n"
+             "\"queue:debug\" = 1\n\"chem\" = 1\n\"chem/@alice\" = 1\n");
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    s->apply(submitted(1, 0, alice));
+    s->apply(eligible(1, 0));
+    s->apply(started(1, 0, 45));  // 100 a second, with its node
+    s->apply(freed(1, 3600));
+    const auto used_after = [&](const std::string& path) {
+        const auto view = share_after_view(*s, path, {5, std::chrono::hours(1)}, at(3600));
+        REQUIRE(view);
+        return json_number_value(json_object_get(view->get(), "used_after"));
+    };
+    CHECK(used_after("bio/@bob") == Approx(20. / 120));
+    CHECK(used_after("bio/@bob:debug") == Approx(60. / 160));
+    CHECK(used_after("bio/qos:high/@bob") == Approx(40. / 140));
+    CHECK(used_after("queue:debug") == Approx(60. / 160));
+    MachineSize machine;
+    machine.cores = 64;
+    machine.nodes = 16;
+    machine.node_cores = 4;
+    s->set_machine(machine);
+    CHECK(used_after("bio/@bob") == Approx(30. / 130));  // two nodes
+}
