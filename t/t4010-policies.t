@@ -68,6 +68,7 @@ grep cpu-time explained
 weir prio when "$a" "$c" | grep 'Waiting alone never changes that while dynamic priorities'
 weir prio list --long | grep '+slots'
 rpc job-priority.weights | jq -e '.policy == "lsf" and .weights.slots == 3' >/dev/null
+weir usage | grep "priorities go by LSF's history"
 
 flux module reload "$PRIORITY_SO" # a restart: the state file and the journal
 sync_priorities >/dev/null

@@ -9,6 +9,7 @@
 #include "cmd/common/reader.hpp"
 #include "cmd/common/routed.hpp"
 #include "cmd/common/table.hpp"
+#include "cmd/common/usage_decay.hpp"
 #include "cmd/view/priority_text.hpp"
 
 namespace weir::cmd {
@@ -70,8 +71,8 @@ Exit run_weights(Context& context) {
                                        ", updated every " + span("update_interval_s") + "\n" + whose;
                             }
                             const double limits = number_at(answer.get(), "wait_after_limits");
-                            return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") +
-                                   ", half-life " + span("half_life_s") + ", updated every " +
+                            return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") + ", " +
+                                   decay_words(usage_decay_of(answer.get())) + ", updated every " +
                                    span("update_interval_s") + "\nwait counts after " + span("wait_after_s") +
                                    (limits > 0 ? " or " + fixed(limits, 1) + " time limits, whichever is longer" : "") +
                                    ", then for " + span("wait_max_s") + "\n" + whose;

@@ -4,6 +4,7 @@
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/table.hpp"
+#include "cmd/common/usage_decay.hpp"
 #include "cmd/view/share_rows.hpp"
 
 namespace weir::cmd {
@@ -40,11 +41,7 @@ std::string usage_text(const json_t* answer, const Screen& screen) {
     add("(nobody's)", json_object_get(answer, "unassociated"));
     add("(idle in partitions)", json_object_get(answer, "idle"));
     add("all", total);
-    const double half_life_s = number_at(answer, "half_life_s");
-    return table.text(screen) + (half_life_s > 0 ? "usage decays: half of it is left after " +
-                                                       duration_text(duration_from_seconds(half_life_s)) +
-                                                       "; charged is the total since the beginning\n"
-                                                 : "usage does not decay; \"charged\" is the total\n");
+    return table.text(screen) + decay_clause(usage_decay_of(answer)) + "; charged is the total since the beginning\n";
 }
 
 Exit run_usage(Context& context) {

@@ -149,16 +149,15 @@ JobTerms terms_of(const json_t* explained, std::uint64_t id) {
     return job;
 }
 
-/// The half-life of usage, and the time since which the jobs explain it.
+/// The decay of usage, and the time since which the jobs explain it.
 Status add_usage(Client& client, double now, InstanceFacts& facts) {
     const auto weights = client.call("job-priority.weights", Json::object());
     if (!weights) {
         return weights.error();
     }
-    const std::string decay = text_at(weights->get(), "decay");
-    facts.half_life_s = decay == "none" ? 0 : number_at(weights->get(), "half_life_s");
+    facts.decay = usage_decay_of(weights->get());
     const Status done = add_charges(client, Users::of(client), now, facts);
-    if (decay == "window" || text_at(weights->get(), "charging") == "at-dispatch" ||
+    if (facts.decay.is_window() || text_at(weights->get(), "charging") == "at-dispatch" ||
         json_is_true(json_object_get(weights->get(), "billed"))) {
         facts.known_since_s = 0;  // usage is not decayed core-seconds: the jobs do not explain it
     }

@@ -16,7 +16,7 @@ InstanceFacts demo_facts(const Findings& findings, const FullestMoment& fullest,
                      ", when most jobs were pending.";
     facts.rows = share_rows_of(fullest.view);
     facts.all_core_s = fullest.view.all_core_s;
-    facts.half_life_s = half_life_s;
+    facts.decay.half_life_s = half_life_s;
     for (const JobRecord& job : findings.jobs) {
         if (job.has_run() && to_seconds(job.alloc) < now) {
             facts.charges.push_back({job.account + "/@" + job.user, static_cast<double>(job.cores),

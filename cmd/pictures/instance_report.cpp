@@ -37,12 +37,17 @@ struct ShownRows {
     double since_s = 0;
 };
 
+/// With a window the usage of each interval would have to be known.
+bool has_forecast(const InstanceFacts& facts) {
+    return facts.all_core_s > 0 && !facts.decay.is_window();
+}
+
 ShownRows shown_of(const InstanceFacts& facts, std::size_t most_rows) {
     ShownRows shown;
     for (const std::size_t place : most_telling(facts.rows, std::max(most_rows, groups_max))) {
         shown.rows.push_back(facts.rows[place]);
     }
-    UsageInputs inputs{{}, facts.all_core_s, facts.charges, facts.half_life_s, facts.known_since_s};
+    UsageInputs inputs{{}, facts.all_core_s, facts.charges, facts.decay.half_life_s, facts.known_since_s};
     for (const ShareRow& row : shown.rows) {
         inputs.nodes.push_back({row.path, row.entitled, row.usage_core_s});
     }
@@ -52,7 +57,7 @@ ShownRows shown_of(const InstanceFacts& facts, std::size_t most_rows) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const ShareRow& row = shown.rows[groups[i]];
         shown.groups.push_back({row.path, row.entitled, row.used, lines.past(groups[i], group_points),
-                                facts.all_core_s > 0 ? ahead[i] : UsageLine{}});
+                                has_forecast(facts) ? ahead[i] : UsageLine{}});
     }
     for (std::size_t i = 0; i < shown.rows.size(); ++i) {
         shown.rows[i].past = lines.past(i, row_points);
@@ -75,13 +80,10 @@ std::string tree_caption(const InstanceFacts& facts, const ShownRows& shown) {
 }
 
 std::string forgetting_caption(const InstanceFacts& facts, const ShownRows& shown) {
-    std::string text = facts.half_life_s > 0
-                           ? "After " + span_text(facts.half_life_s) + " half of the usage is forgotten."
-                           : "Usage is not forgotten here.";
-    text +=
-        " Dashed: entitlement. Dotted: forecast: a group above its share runs nothing from now on, the others keep "
-        "their pace.";
-    return text +
+    return decay_sentence(facts.decay) + " Dashed: entitlement." +
+           (has_forecast(facts) ? " Dotted: forecast: a group above its share runs nothing from now on, the others "
+                                  "keep their pace."
+                                : "") +
            (shown.since_s < 0 ? "" : " The past is missing: the ended jobs that are still listed do not tell it.");
 }
 

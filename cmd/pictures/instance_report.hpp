@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/common/usage_decay.hpp"
 #include "cmd/pictures/instances.hpp"
 #include "cmd/pictures/queue.hpp"
 #include "cmd/pictures/share_tree.hpp"
@@ -21,7 +22,7 @@ struct InstanceFacts {
     std::string title, subtitle;
     std::vector<ShareRow> rows;  ///< in the order of the tree, without a past
     double all_core_s = 0;       ///< decayed usage of the whole tree and of nobody
-    double half_life_s = 0;      ///< 0: usage does not decay
+    UsageDecay decay;
     std::vector<UsageCharge> charges;
     double known_since_s = 0;  ///< seconds from now: `charges` has all jobs that ran since
     std::vector<PendingRow> queue;

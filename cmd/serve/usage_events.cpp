@@ -26,7 +26,7 @@ std::string forgetting_part(const InstanceFacts& facts) {
 }
 
 std::string past_event(const InstanceFacts& facts) {
-    UsageInputs inputs{{}, facts.all_core_s, facts.charges, facts.half_life_s, facts.known_since_s};
+    UsageInputs inputs{{}, facts.all_core_s, facts.charges, facts.decay.half_life_s, facts.known_since_s};
     const auto places = most_telling(facts.rows, past_rows_max);
     for (const std::size_t place : places) {
         const ShareRow& row = facts.rows[place];

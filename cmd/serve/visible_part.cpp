@@ -29,7 +29,7 @@ InstanceFacts visible_usage(const InstanceFacts& facts, const ShareView& visible
     InstanceFacts some;
     some.rows = share_rows_of(rows);
     some.all_core_s = facts.all_core_s;
-    some.half_life_s = facts.half_life_s;
+    some.decay = facts.decay;
     some.known_since_s = facts.known_since_s;
     for (UsageCharge charge : facts.charges) {
         while (own.count(charge.path) == 0 && !charge.path.empty()) {

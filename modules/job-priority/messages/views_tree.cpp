@@ -93,6 +93,19 @@ void set_revision(Json& view, const TreeRevision& revision, const VisiblePart& p
     view.set("reason", part.is_all() ? revision.reason : "").set("time", to_seconds(revision.time));
 }
 
+/// How usage decays, and whether the order goes by LSF's history instead. A half-life of another decay is 0.
+void set_decay(Json& view, const Settings& s) {
+    const bool is_halved = s.decay == DecayKind::half_life;
+    view.set("half_life_s", is_halved ? to_seconds(s.half_life) : 0.);
+    view.set("decay", is_halved ? "half-life" : s.decay == DecayKind::window ? "window" : "none");
+    if (s.decay == DecayKind::window) {
+        Json window = Json::object();
+        window.set("interval_s", to_seconds(s.window.interval)).set("depth", static_cast<long long>(s.window.depth));
+        view.set("window", std::move(window.set("factor", s.window.factor)));
+    }
+    view.set("has_history", goes_by_history(s));
+}
+
 }  // namespace
 
 std::vector<long long> pending_by_node(const PriorityService& service) {
@@ -198,7 +211,8 @@ Json usage_view(const VisiblePart& part, Instant now) {
         nodes.append(std::move(entry.set("running_cores", cores).set("path", others.path)));
     }
     Json view = Json::object();
-    view.set("now", to_seconds(now)).set("half_life_s", to_seconds(ledger.half_life()));
+    view.set("now", to_seconds(now));
+    set_decay(view, service.settings());
     view.set("unassociated", usage_of(ledger, unassociated, snapshot.unassociated, now));
     view.set("idle", usage_of(ledger, idle, snapshot.idle, now));
     view.set("total", total_of(ledger, snapshot));
@@ -265,10 +279,10 @@ Json weights_view(const VisiblePart& part) {
     };
     Json view = Json::object();
     view.set("policy", std::string(name_of(s.policy)));
-    view.set("weights", std::move(weights)).set("half_life_s", to_seconds(s.half_life));
+    view.set("weights", std::move(weights));
+    set_decay(view, s);
     view.set("update_interval_s", to_seconds(s.update_interval)).set("wait_max_s", to_seconds(s.wait_max));
     view.set("wait_after_s", to_seconds(s.wait_after.time)).set("wait_after_limits", s.wait_after.limits);
-    view.set("decay", s.decay == DecayKind::window ? "window" : s.decay == DecayKind::none ? "none" : "half-life");
     view.set("charging", s.billing.charging == Charging::at_dispatch ? "at-dispatch" : "as-it-runs");
     view.set("billed", has_billing(s));
     view.set("algorithm", s.algorithm).set("size_favors", s.is_large_favored ? "large" : "small");

@@ -22,7 +22,7 @@ const std::vector<std::string> none;
 InstanceFacts facts_of(int accounts, int users, const std::string& name) {
     InstanceFacts facts;
     facts.title = "Fair share";
-    facts.half_life_s = 7 * 86400;
+    facts.decay.half_life_s = 7 * 86400;
     facts.known_since_s = -30 * 86400.;
     for (int a = 0; a < accounts; ++a) {
         const std::string path = name + std::to_string(a);

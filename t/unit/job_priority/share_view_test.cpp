@@ -214,3 +214,25 @@ TEST_CASE("share explain: the job of `after` costs what such a job would be char
     s->set_machine(machine);
     CHECK(used_after("bio/@bob") == Approx(30. / 130));  // two nodes
 }
+
+// Mutant: modules/job-priority/messages/views_tree.cpp: goes_by_history(s) => false
+TEST_CASE("usage: the answer has the decay that is in force") {
+    Settings with = settings();
+    const auto told = [&with] {
+        const PriorityService service(with, no_database(), owner, false);
+        return usage_view(service, at(0));
+    };
+    CHECK(text_of(told(), "decay") == "half-life");
+    CHECK(json_number_value(json_object_get(told().get(), "half_life_s")) == to_seconds(with.half_life));
+    with.decay = DecayKind::none;
+    CHECK(text_of(told(), "decay") == "none");
+    CHECK(json_number_value(json_object_get(told().get(), "half_life_s")) == 0);
+    with.decay = DecayKind::window;
+    with.window.depth = 3;
+    CHECK(text_of(told(), "decay") == "window");
+    CHECK(number_of(json_object_get(told().get(), "window"), "depth") == 3);
+    CHECK(json_is_false(json_object_get(told().get(), "has_history")));
+    with.decay = DecayKind::half_life;
+    with.policy = PolicyKind::lsf;
+    CHECK(json_is_true(json_object_get(told().get(), "has_history")));
+}
