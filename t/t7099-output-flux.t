@@ -31,6 +31,9 @@ test_expect_success 'what a job wrote is shown while it runs, at its end, and af
 	echo "so far" >so.far && test_cmp so.far running && test_cmp so.far ended &&
 	jq -e "(.complete | not) and .data == \"so far\\n\"" running.json && jq -e .complete ended.json
 '
+test_expect_success 'fewer tasks than nodes are refused, since a stock Flux could not run them' '
+	echo "flux weir submit -n2 -N3 true" >few.sh && test_must_fail inside few.sh >few 2>&1 && grep "a stock Flux runs a task on each node at least" few
+'
 test_expect_success 'where there is no output to show, it says where it is, or why there is none' '
 	grep "the output of .* is in the file named.out" named && echo "to a file" | test_cmp - named.out &&
 	grep "no output is stored of" simulated

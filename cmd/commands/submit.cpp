@@ -19,6 +19,9 @@
 namespace weir::cmd {
 namespace {
 
+/// Only the embedded broker has it.
+constexpr const char* embedded_attribute = "config.files";
+
 /// The environment without the variables of the instance to which this process talks.
 std::map<std::string, std::string> environment() {
     std::map<std::string, std::string> variables;
@@ -127,6 +130,10 @@ Exit run_submit(Context& context) {
                 return context.fail(userid.error());
             }
             submission.userid = *userid;
+        }
+        if (submission.tasks_total > 0 && !client.attribute(embedded_attribute)) {
+            return context.fail(Exit::usage,
+                                "--ntasks is less than --nodes: a stock Flux runs a task on each node at least.");
         }
         auto id = submit(client, submission);
         if (!id) {
