@@ -2,6 +2,7 @@
 // Owns: see unknown_names.hpp.
 #include "modules/job-priority/tree/unknown_names.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -77,10 +78,16 @@ std::vector<std::string> unknown_names(const PolicySettings& settings, const Sha
         paths.push_back(tree.path(NodeId{index}));
     }
     const std::vector<std::string_view> names(paths.begin(), paths.end());
+    double greatest = 0;  // of the lines that the tree has: a greater one divides them all the same
+    for (const auto& [path, priority] : settings.associations) {
+        greatest = is_in_tree(tree, path) ? std::max(greatest, priority) : greatest;
+    }
     for (const auto& [path, priority] : settings.associations) {
         if (!paths.empty() && !is_in_tree(tree, path)) {
-            sentences.push_back("[weir.associations] \"" + path + "\" has no effect: the share tree has no such line" +
-                                hint(path, names));
+            sentences.push_back(
+                "[weir.associations] \"" + path + "\" " +
+                (priority > greatest ? "has no job, and all others are divided by its priority" : "has no effect") +
+                ": the share tree has no such line" + hint(path, names));
         }
     }
     return sentences;

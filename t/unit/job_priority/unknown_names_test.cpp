@@ -45,8 +45,10 @@ TEST_CASE("unknown names: paths of associations, but those of users whom an @* l
     settings.associations = {{"bio", 1}, {"bio/@eve", 2}, {"boi", 3}, {"chem/@new", 4}, {"bio/@new", 5}, {"@root", 6}};
     const ShareTree tree = tree_of("\"bio\" = 1\n\"bio/@eve\" = 1\n\"chem\" = 1\n\"chem/@*\" = 1\n");
     CHECK(unknown_names(settings, tree, std::nullopt) ==
-          Names{"[weir.associations] \"@root\" has no effect: the share tree has no such line",
-                "[weir.associations] \"bio/@new\" has no effect: the share tree has no such line",
+          Names{"[weir.associations] \"@root\" has no job, and all others are divided by its priority: the share tree "
+                "has no such line",
+                "[weir.associations] \"bio/@new\" has no job, and all others are divided by its priority: the share "
+                "tree has no such line",
                 "[weir.associations] \"boi\" has no effect: the share tree has no such line; did you mean \"bio\"?"});
     CHECK(unknown_names(settings, ShareTree(), std::nullopt).empty());  // there is no share tree yet
 }
