@@ -2,6 +2,7 @@
 // Owns: the sentences. See tap_accounts.hpp.
 #include "modules/job-priority/tap/tap_accounts.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "libfairshare/tree/node_terms.hpp"
@@ -67,6 +68,13 @@ std::optional<std::string> qos_rejection(const TapAccounts& table, const TapSubm
     return "there is no QoS '" + *job.qos + "' here; may use: " + listed(*table.qos);
 }
 
+/// Of an account that is known by its path alone, since others have the same last name.
+bool is_last_name(const TapAccounts& table, const std::string& name) {
+    const std::string end = "/" + name;
+    return std::any_of(table.known_accounts.begin(), table.known_accounts.end(),
+                       [&end](const std::string& path) { return path.ends_with(end); });
+}
+
 std::optional<std::string> account_rejection(const TapAccounts& table, const TapSubmission& job) {
     if (job.queue && table.queues && table.queues->count(*job.queue) == 0) {
         return "there is no queue '" + *job.queue + "' here; the queues are: " + listed(*table.queues);
@@ -82,7 +90,10 @@ std::optional<std::string> account_rejection(const TapAccounts& table, const Tap
             return std::nullopt;
         }
         if (table.known_accounts.count(*job.account) == 0) {
-            return "there is no account '" + *job.account + "' in the share tree; " + user_text(user, job.userid) +
+            return (is_last_name(table, *job.account)
+                        ? "more than one account is called '" + *job.account + "': write the path; "
+                        : "there is no account '" + *job.account + "' in the share tree; ") +
+                   user_text(user, job.userid) +
                    " may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
         }
         if (job.is_owner) {

@@ -29,6 +29,14 @@ TEST_CASE("accounts: members enter by path, by last name and by default") {
     CHECK_FALSE(rejection(table(), by(5001, "lattice")));
 }
 
+TEST_CASE("accounts: a name that two accounts have is told as such") {
+    TapAccounts accounts = table();
+    accounts.known_accounts = {"bio", "bio/sub", "chem", "chem/sub"};
+    CHECK_THAT(rejection(accounts, by(5001, "sub")).value(),
+               Contains("more than one account is called 'sub': write the path; user alice may use"));
+    CHECK_THAT(rejection(accounts, by(5001, "ub")).value(), Contains("there is no account 'ub'"));
+}
+
 TEST_CASE("accounts: a job that names none gets its user's default one, the owner's job does not") {
     TapAccounts accounts;
     accounts.users[5001] = {"alice", "bio", {"bio", "chem"}};
