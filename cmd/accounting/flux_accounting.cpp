@@ -141,7 +141,9 @@ class TreeWriter {
         return account == root_node ? root_bank : std::string(tree_.name(account));
     }
 
+    /// Of what may stand in several terms of a node, each once.
     void note_terms(NodeId node, bool is_user) {
+        std::set<std::string> noted;
         for (const NodeTerm& term : tree_.terms(node)) {
             const auto* limit = std::get_if<Limit>(&term);
             if (std::holds_alternative<Projects>(term) || std::holds_alternative<DefaultProject>(term)) {
@@ -149,9 +151,14 @@ class TreeWriter {
             }
             const bool has_column = is_user && limit != nullptr && limit->kind <= LimitKind::cores;
             if (!has_column || limit->soft) {
-                const std::string what = limit != nullptr ? std::string(limit_key(limit->kind)) : "at and target";
-                left_out_.push_back(tree_.path(node) + ": " + what +
-                                    (has_column ? ", its soft limit" : ", which flux-accounting does not have there"));
+                const std::string what = limit != nullptr ? std::string(limit_key(limit->kind))
+                                         : std::holds_alternative<FairShareTarget>(term) ? "target"
+                                                                                         : "at";
+                if (noted.insert(what).second) {
+                    left_out_.push_back(
+                        tree_.path(node) + ": " + what +
+                        (has_column ? ", its soft limit" : ", which flux-accounting does not have there"));
+                }
             }
         }
     }
@@ -166,6 +173,16 @@ class TreeWriter {
     std::vector<std::string> twice_;
     std::vector<std::string> left_out_;
 };
+
+/// A column that a share tree has no place for.
+struct DroppedColumn {
+    const char* name;
+    std::vector<std::string_view> nothing;  ///< its values that say nothing
+    const char* meaning;
+};
+const DroppedColumn bank_priority{"priority", {"", "0", "0.0"}, "the priorities of banks (see [weir.associations])"};
+const DroppedColumn user_queues{"queues", {""}, "which queues a user may use"};
+const DroppedColumn sched_jobs{"max_sched_jobs", {"", "2147483647"}, "limits of scheduled jobs (max_sched_jobs)"};
 
 /// The rows of a table by the names of its columns.
 class TreeReader {
@@ -190,6 +207,7 @@ class TreeReader {
                 continue;
             }
             parent_of_.emplace(bank, row.text("parent_bank"));
+            note_dropped(row, bank_priority);
             const auto shares = row.integer("shares", 1);
             if (!shares) {
                 return shares.error();
@@ -229,6 +247,8 @@ class TreeReader {
                 return read.error();
             }
             specs_.push_back(std::move(spec));
+            note_dropped(row, user_queues);
+            note_dropped(row, sched_jobs);
         }
         return Done{};
     }
@@ -249,6 +269,16 @@ class TreeReader {
             left_out_.push_back(what + " is not active");
         }
         return is;
+    }
+
+    /// Once for each column.
+    void note_dropped(const CsvRow& row, const DroppedColumn& column) {
+        const std::string value = row.text(column.name);
+        const bool says_something =
+            std::find(column.nothing.begin(), column.nothing.end(), value) == column.nothing.end();
+        if (says_something && std::find(left_out_.begin(), left_out_.end(), column.meaning) == left_out_.end()) {
+            left_out_.emplace_back(column.meaning);
+        }
     }
 
     /// The path of each bank; one that is below an inactive bank, or its own ancestor, is an error.

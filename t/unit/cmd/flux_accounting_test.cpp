@@ -100,6 +100,8 @@ TEST_CASE("flux-accounting: what it cannot hold is named, and two banks of one n
         "\"bio\" = { shares = 1, cores_max = 9 }\n\"bio/@*\" = 1\n\"bio/@eve\" = \"parent\"\n"
         "\"bio/@al\" = { shares = 1, cores_max = [3, 5], usage_max = \"9h\" }\n");
     CHECK(tables.left_out.size() == 5);
+    CHECK(exported("\"a\" = 1\n\"a/@al\" = { shares = 1, target = [\"16.5\", \"10%\", \"100^\"] }\n").left_out ==
+          std::vector<std::string>{"a/@al: target, which flux-accounting does not have there"});
     const auto refused =
         flux_accounting_tables(tree_from("\"a\" = 1\n\"b\" = 1\n\"b/a\" = 1\n\"root\" = 1\n"), userid_5000);
     REQUIRE_FALSE(refused);
@@ -151,7 +153,18 @@ TEST_CASE("flux-accounting: all columns of export-db are read, inactive rows and
     REQUIRE(read);
     CHECK(write_share_tree(read->tree) ==
           write_share_tree(tree_from("\"C\" = 1\n\"C/D\" = 2\n\"C/D/@u1\" = { shares = 1, running_jobs_max = 5 }\n")));
-    CHECK(read->left_out == std::vector<std::string>{"bank old is not active", "@u2 of bank D is not active"});
+    CHECK(read->left_out == std::vector<std::string>{"bank old is not active", "which queues a user may use",
+                                                     "@u2 of bank D is not active"});
+}
+
+TEST_CASE("flux-accounting: a column that a share tree has no place for is named once") {
+    const auto read =
+        read_flux_accounting("bank,parent_bank,shares,priority\nroot,,1,5.0\na,root,1,2.0\nb,root,1,3.0\n",
+                             "username,bank,queues,max_sched_jobs\nal,a,\"x,y\",3\nbo,b,x,4\ncy,b,,2147483647\n");
+    REQUIRE(read);
+    CHECK(read->left_out == std::vector<std::string>{"the priorities of banks (see [weir.associations])",
+                                                     "which queues a user may use",
+                                                     "limits of scheduled jobs (max_sched_jobs)"});
 }
 
 TEST_CASE("flux-accounting: tables that are none are refused by table and row") {
