@@ -42,7 +42,8 @@ void add_shares(OpenMetrics& out, const json_t* metrics) {
     for (const Family& family :
          {Family{"weir_share_entitled_ratio", "ratio", "entitled", "Part of the machine that the path is entitled to."},
           Family{"weir_share_used_ratio", "ratio", "used", "Part of all decayed usage that is the path's."},
-          Family{"weir_share_usage_core_seconds", "seconds", "usage_core_s", "Decayed usage in core-seconds."},
+          Family{"weir_share_usage_core_seconds", "seconds", "usage_core_s",
+                 "Decayed usage in core-seconds, or in the cost of jobs where billing weights are set."},
           Family{"weir_share_level", "", "level_fs",
                  "Level fair share: above 1 is below its share among its siblings."},
           Family{"weir_share_factor", "", "factor", "Fair-share factor, 0 to 1; users have one with --users."},
