@@ -3,6 +3,7 @@
 #include "cmd/metrics/instance_metrics.hpp"
 
 #include <map>
+#include <optional>
 
 #include "cmd/common/instances.hpp"
 #include "cmd/common/reader.hpp"
@@ -124,35 +125,65 @@ void add_jobs(OpenMetrics& out, const json_t* stats) {
     }
 }
 
-void add_estimates(OpenMetrics& out, const Instance& top) {
+/// Of all instances of one partition: after a change the old one ends with its last job, beside the new one.
+struct PartitionSums {
+    bool is_up = false;  ///< any serves
+    std::int64_t pending = 0, running = 0, cores = 0, cores_busy = 0;
+    std::optional<EstimateErrors> estimates;
+};
+
+/// By the partitions' names. What is no partition has no series.
+std::map<std::string, PartitionSums> partition_sums(const Instance& top) {
+    std::map<std::string, PartitionSums> partitions;
+    for (const Instance& child : top.children) {
+        if (child.partition.empty()) {
+            continue;
+        }
+        PartitionSums& sums = partitions[child.partition];
+        sums.is_up = sums.is_up || (child.problem.empty() && child.lost_since == 0);
+        sums.pending += child.jobs.pending;
+        sums.running += child.jobs.running;
+        sums.cores += child.cores;
+        sums.cores_busy += child.cores_busy;
+        if (child.estimates) {
+            EstimateErrors& estimates = sums.estimates ? *sums.estimates : sums.estimates.emplace();
+            estimates.count += child.estimates->count;
+            estimates.total_s += child.estimates->total_s;
+        }
+    }
+    return partitions;
+}
+
+void add_estimates(OpenMetrics& out, const std::optional<EstimateErrors>& own,
+                   const std::map<std::string, PartitionSums>& partitions) {
     out.summary(
         "weir_sched_estimate_error_seconds", "seconds",
         "From a head job's first estimated start to its start, early or late, in a partition; without a name it is "
         "this instance.");
-    if (top.estimates) {
-        out.sum_and_count(top.estimates->total_s, top.estimates->count, {{"partition", ""}});
+    if (own) {
+        out.sum_and_count(own->total_s, own->count, {{"partition", ""}});
     }
-    for (const Instance& child : top.children) {
-        if (child.estimates) {
-            out.sum_and_count(child.estimates->total_s, child.estimates->count, {{"partition", child.partition}});
+    for (const auto& [name, sums] : partitions) {
+        if (sums.estimates) {
+            out.sum_and_count(sums.estimates->total_s, sums.estimates->count, {{"partition", name}});
         }
     }
 }
 
-void add_partitions(OpenMetrics& out, const Instance& top) {
-    out.gauge("weir_partition_up", "", "1: the instance that serves the partition answers and is attached.");
-    for (const Instance& child : top.children) {
-        out.sample(child.problem.empty() && child.lost_since == 0 ? 1 : 0, {{"partition", child.partition}});
+void add_partitions(OpenMetrics& out, const std::map<std::string, PartitionSums>& partitions) {
+    out.gauge("weir_partition_up", "", "1: an instance that serves the partition answers and is attached.");
+    for (const auto& [name, sums] : partitions) {
+        out.sample(sums.is_up ? 1 : 0, {{"partition", name}});
     }
     out.gauge("weir_partition_jobs", "", "Jobs in the partition by state.");
-    for (const Instance& child : top.children) {
-        out.sample(static_cast<double>(child.jobs.pending), {{"partition", child.partition}, {"state", "pending"}});
-        out.sample(static_cast<double>(child.jobs.running), {{"partition", child.partition}, {"state", "running"}});
+    for (const auto& [name, sums] : partitions) {
+        out.sample(static_cast<double>(sums.pending), {{"partition", name}, {"state", "pending"}});
+        out.sample(static_cast<double>(sums.running), {{"partition", name}, {"state", "running"}});
     }
     out.gauge("weir_partition_cores", "", "Cores of the partition, and those that jobs have.");
-    for (const Instance& child : top.children) {
-        out.sample(static_cast<double>(child.cores), {{"partition", child.partition}, {"state", "all"}});
-        out.sample(static_cast<double>(child.cores_busy), {{"partition", child.partition}, {"state", "busy"}});
+    for (const auto& [name, sums] : partitions) {
+        out.sample(static_cast<double>(sums.cores), {{"partition", name}, {"state", "all"}});
+        out.sample(static_cast<double>(sums.cores_busy), {{"partition", name}, {"state", "busy"}});
     }
 }
 
@@ -174,11 +205,11 @@ std::string instance_metrics(Client& client, const MetricsOptions& options) {
     if (answers.jobs) {
         add_jobs(out, answers.jobs.get());
     }
-    Instance top = instance_tree(client);
-    std::erase_if(top.children, [](const Instance& child) { return child.partition.empty(); });
-    add_estimates(out, top);
+    const Instance top = instance_tree(client);
+    const std::map<std::string, PartitionSums> partitions = partition_sums(top);
+    add_estimates(out, top.estimates, partitions);
     if (answers.route) {
-        add_partitions(out, top);
+        add_partitions(out, partitions);
     }
     return out.str();
 }
