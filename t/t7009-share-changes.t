@@ -131,6 +131,11 @@ test_expect_success 'what changes nothing makes no revision' '
 '
 
 # ---- values and names ----
+test_expect_success 'a reason of 500 bytes is kept; a longer one is refused, and the tree stays' '
+	before=$(revision) && test_expect_code 1 weir share set bio 6 -m "$(printf %0501d 0)" 2>err &&
+	grep "the reason has 501 bytes, and at most 500 are kept" err && test $(revision) -eq $before &&
+	weir share set bio 6 -m "$(printf %0500d 0)" && test $(revision) -eq $((before + 1)) && weir share undo
+'
 test_expect_success 'a bad field or value: exit code 2; a node that is not there: exit code 5' '
 	before=$(revision) &&
 	for bad in 4x -1 cores_max=abc wall_time_max=36 target=lots colour=3 cores_max=[1,2,3] at.debug=-1; do

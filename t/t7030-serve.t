@@ -133,7 +133,7 @@ test_expect_success 'a page that is only read refuses changes; one with --edit t
 	same(change(url, wanted)[0], 403)
 	same(change(editing.split("#")[0], wanted)[0], 401)
 	same(change(editing, wanted, "text/plain")[0], 400)
-	for broken in ({}, {**wanted, "shares": -1}, {**wanted, "path": ""}, {**wanted, "path": "nowhere"}, {**wanted, "shares": 1 << 40}):
+	for broken in ({}, {**wanted, "shares": -1}, {**wanted, "path": ""}, {**wanted, "path": "nowhere"}, {**wanted, "shares": 1 << 40}, {**wanted, "reason": "x" * 501}):
 	    same(change(editing, broken)[0], 400)
 	status, text = change(editing, {**wanted, "plan": True})
 	same((status, json.loads(text)["dry_run"], [c["path"] for c in json.loads(text)["changes"]]), (200, True, ["chem/@carol"]))

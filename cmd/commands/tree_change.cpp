@@ -100,7 +100,7 @@ std::string revisions_text(const json_t* answer) {
 const std::vector<Option>& tree_change_options() {
     static const std::vector<Option> options{
         {"dry-run", 'n', "", "show what would change, and change nothing", Kind::flag},
-        {"message", 'm', "TEXT", "reason; it is kept in the history"}};
+        {"message", 'm', "TEXT", "reason, of at most 500 bytes; it is kept in the history"}};
     return options;
 }
 

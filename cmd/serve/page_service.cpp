@@ -25,6 +25,7 @@ constexpr std::size_t inside_max = 16, depth_max = 16;
 int status_of(const Error& error) {
     switch (error.code) {
         case std::errc::invalid_argument:
+        case std::errc::message_size:
             return 400;
         case std::errc::operation_not_permitted:
         case std::errc::permission_denied:

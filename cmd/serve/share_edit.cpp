@@ -10,8 +10,6 @@
 namespace weir::cmd {
 namespace {
 
-constexpr std::size_t reason_bytes_max = 500;
-
 Error wrong(const std::string& sentence) {
     return Error{std::errc::invalid_argument, sentence};
 }
@@ -52,9 +50,6 @@ Result<ShareEdit> share_edit_from(const std::string& json) {
     const auto shares = read->integer_at("shares");
     if (!edit.is_undo && (edit.path.empty() || !shares || *shares < 0 || *shares > ShareTree::shares_max)) {
         return wrong("a change has a path, and shares from 0 to " + std::to_string(ShareTree::shares_max));
-    }
-    if (edit.reason.size() > reason_bytes_max) {
-        return wrong("the reason is longer than " + std::to_string(reason_bytes_max) + " bytes");
     }
     edit.shares = shares.value_or(0);
     return edit;

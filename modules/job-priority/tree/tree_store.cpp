@@ -42,6 +42,11 @@ std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions)
 
 Result<TreeProposal> TreeStore::propose(const TreeMembers& members, const TreeEdit& edit, const std::string& file,
                                         Instant now) const {
+    if (edit.reason.size() > reason_bytes_max) {
+        return Error{std::errc::message_size, "the reason has " + std::to_string(edit.reason.size()) +
+                                                  " bytes, and at most " + std::to_string(reason_bytes_max) +
+                                                  " are kept: shorten it"};
+    }
     Result<ShareTree> parsed = parse(edit.toml, file);  // parsed whole, so that the line of a mistake is the file's
     if (!parsed) {
         return parsed.error();

@@ -48,14 +48,16 @@ class TreeStore {
   public:
     /// The author of revisions that were read from the share-tree file.
     static constexpr const char* file_author = "file";
+    /// Of the reason of an edit: each listing of the tree ends with it, and each viewer of the page gets it.
+    static constexpr std::size_t reason_bytes_max = 500;
 
     TreeStore();
     /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
     std::vector<std::string> restore(std::vector<TreeRevision> revisions);
 
     /// Checks an edit against the tree in force. Without a tree no base is required. Errors: EINVAL with every mistake,
-    /// one a line, as "file:line:column: ...", and for a tree that would lose all nodes unasked; ESTALE when the base
-    /// is stale.
+    /// one a line, as "file:line:column: ...", and for a tree that would lose all nodes unasked; EMSGSIZE for a reason
+    /// that is too long; ESTALE when the base is stale.
     Result<TreeProposal> propose(const TreeMembers& members, const TreeEdit& edit, const std::string& file,
                                  Instant now) const;
 

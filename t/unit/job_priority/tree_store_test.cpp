@@ -46,6 +46,21 @@ TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
     CHECK(store.in_force().revision == 0);
 }
 
+// Mutant: modules/job-priority/tree/tree_store.cpp: edit.reason.size() > reason_bytes_max => edit.reason.empty() &&
+// false
+TEST_CASE("trees: a reason is bounded, since every listing of the tree shows it") {
+    TreeStore store;
+    const auto with_reason = [&store](std::size_t bytes) {
+        return store.propose(nobody(store), {"\"a\" = 1\n", "me", std::string(bytes, 'x'), std::nullopt, false}, "t",
+                             at(1));
+    };
+    CHECK(with_reason(TreeStore::reason_bytes_max));
+    const auto refused = with_reason(TreeStore::reason_bytes_max + 1);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == std::errc::message_size);
+    CHECK_THAT(refused.error().message, Contains("501 bytes") && Contains("at most 500"));
+}
+
 TEST_CASE("trees: an edit of a revision that is no longer in force is refused") {
     TreeStore store;
     store.accept(proposed(store, "\"a\" = 1\n"));
