@@ -59,6 +59,31 @@ test_expect_success 'without the token nothing of the instance is told; a wrong 
 	    assert status in (400, 401, 403, 404) and b"root:" not in body, (path, status, body)
 	EOF
 '
+test_expect_success 'HEAD is answered as GET, without a body; what was not modified has no length; the connection goes on' '
+	python3 - <<-\EOF
+	from serving import *
+	link, own = client.connection(url)
+	def ask(method, path, headers={}):
+	    link.request(method, path, headers={**own, **headers})
+	    answer = link.getresponse()  # a body that it does not expect would be taken for the next answer
+	    return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+	for path in ("/", "/page.js", "/api/nothing", "/api/two-jobs?job=f1"):
+	    status, head, body = ask("GET", path)
+	    assert len(body) == int(head["content-length"]) > 0, head
+	    same(ask("HEAD", path), (status, head, b""))
+	status, head, body = ask("HEAD", "/metrics")
+	assert status == 200 and int(head["content-length"]) > 0, head
+	status, stream, body = ask("HEAD", "/api/events")
+	same((status, stream["content-type"], "content-length" in stream), (200, "text/event-stream", False))
+	same(ask("HEAD", "/api/change")[0], 404)
+	same(ask("DELETE", "/")[0], 405)
+	etag = ask("GET", "/page.js")[1]["etag"]
+	for method in ("GET", "HEAD"):
+	    status, head, body = ask(method, "/page.js", {"If-None-Match": etag})
+	    same((status, "content-length" in head, body), (304, False, b""))
+	same(ask("GET", "/")[0], 200)
+	EOF
+'
 test_expect_success 'a request that is too long is refused, and the server goes on' '
 	python3 - <<-\EOF
 	from serving import *

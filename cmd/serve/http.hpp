@@ -13,7 +13,7 @@ namespace weir::cmd {
 
 /// A request that came in whole, within the server's bounds.
 struct HttpRequest {
-    std::string method;  ///< "GET", "POST"; anything else is "OTHER"
+    std::string method;  ///< "GET", "HEAD", "POST"; anything else is "OTHER"
     std::string path;    ///< "/api/state", without the query
     std::string query;   ///< "job=f1", as it was sent
     std::string body;
@@ -28,6 +28,7 @@ struct HttpRequest {
 struct HttpAnswer {
     int status = 200;
     std::string type = "application/json";
+    /// None: the status has no body (304), or nobody knows its length (HEAD of a stream of events).
     std::shared_ptr<const std::string> body;
     bool is_gzip = false;
     std::string etag;  ///< empty: must not be cached

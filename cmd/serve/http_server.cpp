@@ -98,7 +98,10 @@ HttpRequest request_of(lws* wsi) {
     char* uri = nullptr;
     int length = 0;
     const int method = lws_http_get_uri_and_method(wsi, &uri, &length);
-    request.method = method == LWSHUMETH_GET ? "GET" : method == LWSHUMETH_POST ? "POST" : "OTHER";
+    request.method = method == LWSHUMETH_GET    ? "GET"
+                     : method == LWSHUMETH_HEAD ? "HEAD"
+                     : method == LWSHUMETH_POST ? "POST"
+                                                : "OTHER";
     request.path = uri != nullptr ? std::string(uri, static_cast<std::size_t>(length)) : "";
     request.query = query_of(wsi);
     request.content_type = header(wsi, WSI_TOKEN_HTTP_CONTENT_TYPE);
@@ -145,6 +148,7 @@ struct HttpServer::State {
         lws* wsi = nullptr;
         HttpRequest request;
         bool is_asked = false;  ///< the handler has it
+        bool is_head = false;   ///< the answer has no body
         bool is_events = false;
         bool takes_gzip = false;
         bool is_final = false;  ///< nothing follows the queued bytes
@@ -198,6 +202,7 @@ int HttpServer::State::begin_request(lws* wsi, HttpSlot* slot) {
     session.wsi = wsi;
     session.request = request_of(wsi);
     session.takes_gzip = session.request.takes_gzip;
+    session.is_head = session.request.method == "HEAD";
     const std::string length = header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, 20);
     if (session.request.method != "POST") {
         return ask(slot);
@@ -416,13 +421,15 @@ void HttpServer::answer(Id id, HttpAnswer answer) {
     if (answer.is_gzip) {
         head.add("content-encoding:", "gzip");
     }
-    const bool has_body = answer.body != nullptr && !answer.body->empty();
-    head.add_length(has_body ? answer.body->size() : 0);
+    if (answer.body != nullptr) {
+        head.add_length(answer.body->size());
+    }
     session->is_final = true;
     if (!head.write()) {
         lws_set_timeout(session->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
         return;
     }
+    const bool has_body = answer.body != nullptr && !session->is_head;
     state_->queue(*session, has_body ? std::move(answer.body) : std::make_shared<const std::string>());
 }
 

@@ -49,7 +49,7 @@ class HttpServer {
 
     /// Takes a connected socket. One beyond the bound is closed.
     void adopt(int fd);
-    /// Nothing happens if the client is gone.
+    /// Nothing happens if the client is gone. A HEAD gets the head that a GET would get, and no body (RFC 9110, 9.3.2).
     void answer(Id id, HttpAnswer answer);
     /// The request is answered by events from now on.
     void begin_events(Id id);

@@ -130,7 +130,7 @@ bool PageService::answer_file(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
-    if (request.method != "GET" &&
+    if (request.method != "GET" && request.method != "HEAD" &&
         (request.method != "POST" || (request.path != "/api/change" && request.path != "/api/open"))) {
         answer_text(id, 405, "this address is only read");
         return;
@@ -154,6 +154,10 @@ void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, ui
         open_rows(id, request, asker);
     } else if (request.method == "POST") {
         change_shares(id, request, asker);
+    } else if (request.path == "/api/events" && request.method == "HEAD") {
+        HttpAnswer stream;
+        stream.type = "text/event-stream";
+        server_->answer(id, std::move(stream));
     } else if (request.path == "/api/events") {
         begin_viewing(id, *way, asker);
     } else if (request.path == "/metrics") {
