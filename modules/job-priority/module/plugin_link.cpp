@@ -269,8 +269,7 @@ void PluginLink::absent(int errnum, const std::string& why) {
         send_load();
         return;
     }
-    if (!has_warned_) {
-        has_warned_ = true;
+    if (!backoff_.has_failed()) {
         flux_log(h_, LOG_WARNING,
                  "the jobtap plugin does not answer (%s): priorities have no effect until it is loaded with "
                  "`flux jobtap load .../job-priority-tap.so` or from [job-manager] plugins; trying again",
@@ -288,7 +287,6 @@ void PluginLink::on_retry() {
 
 void PluginLink::plugin_appeared() {
     is_waiting_ = false;
-    has_warned_ = false;
     has_tried_load_ = false;
     flux_watcher_stop(timer_.get());
     backoff_.reset();

@@ -78,7 +78,6 @@ class PluginLink {
     bool is_heartbeat_due_ = true;
     bool is_absent_ = false;
     bool is_waiting_ = false;  ///< for the retry timer
-    bool has_warned_ = false;
     bool has_tried_load_ = false;
     double answer_timeout_s_;  ///< a job-manager that was unloaded with our request never answers it
 };
