@@ -51,8 +51,7 @@ struct JobConsumption {
 };
 double charged_processors(UsageMetric metric, const JobConsumption& job);
 
-/// 100 * part / whole; 0 if the whole is 0. The whole is what was delivered (the root's usage) or what was available
-/// (processors x WindowPolicy::available_per_core(), or x half-life / ln 2).
+/// 100 * part / whole; 0 if the whole is 0.
 inline double percent_of(CoreMicros part, CoreMicros whole) {
     return whole == 0 ? 0.0 : 100.0 * usage_as_double(part) / usage_as_double(whole);
 }

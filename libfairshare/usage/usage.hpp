@@ -49,7 +49,4 @@ inline double core_seconds(CoreMicros usage) {
     return static_cast<double>(usage) / 1e6;
 }
 
-/// All digits, "-" first where negative: JSON integers stop at 2^63, this does not.
-std::string to_decimal(SignedCoreMicros value);
-
 }  // namespace weir

@@ -49,12 +49,6 @@ double WindowPolicy::weight(unsigned window) const {
     return std::pow(factor, window);
 }
 
-CoreMicros WindowPolicy::available_per_core(Instant now) const {
-    WindowLedger always_on{1, *this};
-    always_on.start(root_node, 1, now - span());
-    return always_on.usage(root_node, now);
-}
-
 WindowLedger::WindowLedger(std::uint32_t nodes, const WindowPolicy& policy)
     : policy_(policy), rates_(nodes), closed_(nodes) {
     WEIR_CHECK(policy.validate().has_value());

@@ -27,9 +27,6 @@ struct WindowPolicy {
     Duration span() const { return depth * interval; }
     /// factor^i.
     double weight(unsigned window) const;
-    /// The usage of one core that never stops, at `now`; times the cores of a machine it is what is available.
-    /// O(depth).
-    CoreMicros available_per_core(Instant now) const;
     friend bool operator==(const WindowPolicy&, const WindowPolicy&) = default;
 };
 

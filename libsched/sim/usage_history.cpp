@@ -202,12 +202,4 @@ double daily_level_fs_error(const Timeline& timeline, const PartyTree& tree, Dur
     return mean;  // at the last end nobody asks for anything
 }
 
-std::size_t settled_at(const std::vector<double>& values, double tolerance) {
-    std::size_t at = values.size();
-    while (at > 0 && values[at - 1] <= tolerance) {
-        --at;
-    }
-    return at;
-}
-
 }  // namespace weir

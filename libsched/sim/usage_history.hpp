@@ -49,8 +49,4 @@ double level_fs_error(const UsageSample& sample, const PartyTree& tree);
 /// parties).
 double daily_level_fs_error(const Timeline& timeline, const PartyTree& tree, Duration half_life);
 
-/// The first place from which on all values stay at or below `tolerance`; the size where the last one is above. For a
-/// series over days after a change of shares: the number of days until it has settled. O(n).
-std::size_t settled_at(const std::vector<double>& values, double tolerance);
-
 }  // namespace weir

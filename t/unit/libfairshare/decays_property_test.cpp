@@ -266,8 +266,11 @@ TEST_CASE("decays: ten years of steady use come to the closed formula") {
         const double steady = static_cast<double>(cores) * settings.hist_hours / std::log(10.0);
         RC_ASSERT(relative_error(history.use(leaf, at).cpu_time_h, steady) < 1e-7);
         const WindowPolicy& policy = windows.policy();
-        RC_ASSERT(relative_error(static_cast<double>(windows.usage(leaf, at)),
-                                 static_cast<double>(cores) * static_cast<double>(policy.available_per_core(at))) <
+        auto of_a_core = static_cast<double>(at.time_since_epoch().count() % policy.interval.count());
+        for (unsigned i = 1; i < policy.depth; ++i) {
+            of_a_core += policy.weight(i) * static_cast<double>(policy.interval.count());
+        }
+        RC_ASSERT(relative_error(static_cast<double>(windows.usage(leaf, at)), static_cast<double>(cores) * of_a_core) <
                   1e-9);
     });
 }

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "libfairshare/usage/metric.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 using namespace weir;
@@ -71,12 +70,6 @@ TEST_CASE("window: another factor weighs the same record") {
     ledger.charge(charged_leaf, 2, noon - day, noon);
     ledger.set_policy({day, 2, 0.25}, noon);
     CHECK(ledger.usage(charged_leaf, noon) == core_days(1) + core_days(1) / 4);
-}
-
-TEST_CASE("window: what is available is one core in every window") {
-    const WindowPolicy policy{day, 2, 0.5};
-    CHECK(policy.available_per_core(noon) == core_days(1) / 2 + core_days(1) / 2);
-    CHECK(percent_of(core_days(2), 4 * policy.available_per_core(noon)) == 50.0);
 }
 
 TEST_CASE("window: policies out of range are refused with what to change") {

@@ -409,12 +409,9 @@ TEST_CASE("usage history: below a single account its children are compared") {
     CHECK(tree.first_fork() == 0);
 }
 
-TEST_CASE("usage history: looks and settling") {
+TEST_CASE("usage history: looks") {
     CHECK(daily_level_fs_error(Timeline(two_users), parties_by_user(test::jobs_of(two_users)), test::secs(10)) == 0);
     CHECK(equal_looks(Timeline(two_users), 4).back() == Timeline(two_users).end());
-    CHECK(settled_at({3, 1, 2, .5, .4}, 1) == 3);
-    CHECK(settled_at({3, 1}, .5) == 2);
-    CHECK(settled_at({}, 1) == 0);
 }
 
 /// The mean over the ends of days, from a sample of each.
