@@ -28,7 +28,8 @@ struct Fcfs {
 };
 
 /// Starts all jobs that fit, in queue order, without reservations. If a job has waited for `starve_after`, only
-/// starving jobs start, the longest waiting first, until it fits (the machine drains). Source: Torque's pbs_sched,
+/// starving jobs start, the longest waiting first, until it fits (the machine drains). No job waits for a starving one
+/// that the nodes now up could not run empty: draining the machine would not help it. Source: Torque's pbs_sched,
 /// help_starving_jobs and max_starve.
 struct FirstFit {
     /// zero: no help for starving jobs
@@ -55,6 +56,9 @@ struct FirstFit {
         for (const Job* job : starving) {
             auto taken = space.start(*job, now);
             if (!taken) {
+                if (!space.may_ever_start(*job)) {
+                    continue;
+                }
                 sink.blocked(*job, Blocked{});
                 return;
             }

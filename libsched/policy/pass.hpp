@@ -8,6 +8,7 @@
 //   Taken                                                 what a start takes
 //   Opening opening(Instant now) const                          necessary for start()
 //   bool may_start(const Job&)                            necessary for start(), where there is an opening
+//   bool may_ever_start(const Job&)                       whether the nodes that are up could run it if nothing ran
 //   std::optional<Taken> start(const Job&, Instant now)   takes it now, unless that is not free or would delay a
 //                                                         reservation
 //   std::optional<Instant> reserve(const Job&, Instant)   keeps the earliest place for a job that start() refused

@@ -53,6 +53,11 @@ class CountSpace {
     static bool may_start(const Job&) {
         return true;
     }
+    /// Cores do not go down.
+    template <typename Job>
+    static bool may_ever_start(const Job&) {
+        return true;
+    }
     /// Allocates what the job requests, unless it is not free now or would delay a reservation.
     template <typename Job>
     std::optional<Taken> start(const Job& job, Instant now) {

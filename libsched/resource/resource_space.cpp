@@ -28,6 +28,14 @@ bool ResourceSpace::may_start(const PendingJob& job) {
     return false;
 }
 
+bool ResourceSpace::may_ever_start(const PendingJob& job) {
+    const auto [known, is_new] = fits_empty_.try_emplace(job.request, false);
+    if (is_new) {
+        known->second = pool_.feasible_now(job.request);
+    }
+    return known->second;
+}
+
 std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, Instant now) {
     const Instant end = std::min(believed_end(now, job.limit), horizon_);
     if (cores_of(job.request) > pool_.free_cores() || is_refused(job.request, end)) {
@@ -282,6 +290,7 @@ void ResourceSpace::shrink(const IdSet& ranks) {
     // All of these name nodes by index.
     reservations_ = {};
     refused_.clear();
+    fits_empty_.clear();
     profile_ = {};
     plan_ = NodePlan(pool_.nodes().size());
     for (auto& [id, running] : running_) {

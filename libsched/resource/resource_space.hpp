@@ -40,6 +40,8 @@ class ResourceSpace {
     Opening opening(Instant now) const;
     /// Whether it would fit now without reservations: on nodes the number of cores alone does not decide this.
     bool may_start(const PendingJob& job);
+    /// Whether the nodes that are up could run it if they were empty. O(nodes) for the first job with its request.
+    bool may_ever_start(const PendingJob& job);
     std::optional<Taken> start(const PendingJob& job, Instant now);
     /// One search in NodePlan, unless the number of cores alone rules it out.
     std::optional<Instant> reserve(const PendingJob& job, Instant now);
@@ -63,6 +65,7 @@ class ResourceSpace {
     void set_horizon(Instant end) { horizon_ = end; }
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
+        fits_empty_.clear();
         changed();
     }
     void shrink(const IdSet& ranks);
@@ -70,7 +73,10 @@ class ResourceSpace {
     std::uint32_t keep_set(const IdSet& ranks) { return pool_.keep_set(ranks); }
     void drop_set(std::uint32_t number) {
         pool_.drop_set(number);
-        refused_.clear();  // the number may belong to another set now
+        if (number > 0) {  // it may belong to another set now
+            refused_.clear();
+            fits_empty_.clear();
+        }
     }
 
   private:
@@ -106,6 +112,7 @@ class ResourceSpace {
     /// Requests that did not fit, and until when they would have run. For that duration or a longer one they do not fit
     /// either, as long as only starts and reservations happen. Many pending jobs have equal requests.
     std::map<Request, Instant> refused_;
+    std::map<Request, bool> fits_empty_;  ///< of may_ever_start(), until nodes go up or down
 
     Instant horizon_ = never;
     Instant shadow_ = never;   ///< of the last reserve()

@@ -149,6 +149,23 @@ TEST_CASE("scheduler: of the starving who waits longest goes first, whatever the
     CHECK(ids(s.pass(at(30))) == Ids{2});
 }
 
+// Mutant: libsched/policy/fcfs.hpp: if (!space.may_ever_start(*job)) { => if (false) {
+TEST_CASE("scheduler: a starving job that needs a drained node keeps nobody from starting") {
+    auto s = scheduler(policy_named("first-fit:starve-after=10s").value(), 2, 2);
+    s.set_up(IdSet::range(1, 1), false);
+    Constraint on_second;
+    on_second.kind = Constraint::Kind::ranks;
+    on_second.ranks = IdSet::range(1, 1);
+    REQUIRE(s.alloc(waiting(1, 1, 30), on_second).has_value());
+    REQUIRE(s.alloc(waiting(2, 1, 30, 1, 95)).has_value());
+    CHECK(ids(s.pass(at(100))) == Ids{2});
+    REQUIRE(s.alloc(waiting(3, 2, 30)).has_value());  // starves as well, and would fit if job 2 ended
+    REQUIRE(s.alloc(waiting(4, 1, 30, 1, 99)).has_value());
+    CHECK(s.pass(at(101)).started.empty());
+    s.set_up(IdSet::range(1, 1), true);
+    CHECK(ids(s.pass(at(102))) == Ids{1, 3});
+}
+
 TEST_CASE("scheduler: a new priority moves a waiting job and asks for a pass") {
     auto s = scheduler(Fcfs{});
     REQUIRE(s.alloc(waiting(1, 4, 10, 5)).has_value());
