@@ -20,7 +20,7 @@ enum class BackfillChoice {
     first_fit,  ///< the queue's order
     shortest,   ///< least requested time first
     best_fit,   ///< greatest metric first
-    greedy,     ///< the combination with the greatest sum of metrics
+    greedy,     ///< the combination with the greatest sum of metrics, then the others, greatest metric first
 };
 /// The metric that best_fit and greedy maximise.
 enum class BackfillMetric { procs, seconds, proc_seconds };
@@ -74,6 +74,11 @@ struct Backfill {
             for (; const Job* job = queue.next_fitting(place, opening); place.index++) {
                 chosen.push_back(job);
             }
+        }
+        if (choice == BackfillChoice::greedy) {
+            std::erase_if(chosen, [&](const Job* job) {  // a combination knows cores, not nodes
+                return !space.may_start(*job);
+            });
         }
         order(chosen, space.opening(now));
         for (const Job* job : chosen) {
@@ -174,9 +179,17 @@ struct Backfill {
             for (const Job* job : jobs) {
                 items.push_back({cores_of(*job), job->limit > opening.slack, value(*job)});
             }
+            std::vector<bool> is_best(jobs.size(), false);
             std::vector<const Job*> best;
             for (const std::size_t i : Combination::best(items, opening.free, opening.extra)) {
+                is_best[i] = true;
                 best.push_back(jobs[i]);
+            }
+            // One of them may still be refused, by its nodes or a reservation: what it leaves is for the others.
+            for (std::size_t i = 0; i < jobs.size(); i++) {
+                if (!is_best[i]) {
+                    best.push_back(jobs[i]);
+                }
             }
             jobs = std::move(best);
         }

@@ -10,6 +10,7 @@
 
 #include "libsched/resource/count_space.hpp"
 #include "libsched/resource/resource_space.hpp"
+#include "libsched/scheduler.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -177,4 +178,46 @@ TEST_CASE("easy: never more cores in use than there are") {
             RC_ASSERT(begun[k] >= jobs[k].submit);
         }
     });
+}
+
+namespace {
+
+/// Starts what runs first, lets job 2 end, and returns what starts then.
+std::vector<std::uint64_t> started_after_end(const char* policy, std::uint32_t nodes, std::uint32_t cores,
+                                             const std::vector<PendingJob>& jobs) {
+    Scheduler s(policy_named(policy).value());
+    s.set_resources(test::machine(nodes, cores), IdSet::range(0, nodes - 1));
+    for (const PendingJob& job : jobs) {
+        REQUIRE(s.alloc(job).has_value());
+    }
+    REQUIRE(s.pass(test::at(0)).started.size() == 2);
+    REQUIRE(s.free(JobId{2}, {}, true).has_value());
+    std::vector<std::uint64_t> ids;
+    for (const Scheduler::Start& start : s.pass(test::at(1)).started) {
+        ids.push_back(start.id.value);
+    }
+    return ids;
+}
+PendingJob on_nodes(std::uint64_t id, std::uint32_t nodes, std::uint32_t cores, std::int64_t limit) {
+    return {{1, test::at(0), JobId{id}}, {nodes, 1, cores, false}, test::secs(limit)};
+}
+
+}  // namespace
+
+// Mutant: libsched/policy/backfill.hpp: return !space.may_start(*job); => return false;
+TEST_CASE("greedy: a job that fits no node is in no combination") {
+    // Two nodes of 8 cores, of which each has 4 free: a slot of 8 cores is worth more than one of 4 and fits neither.
+    const auto slot = [](std::uint64_t id, std::uint32_t cores) { return on_nodes(id, 0, cores, 600); };
+    CHECK(started_after_end("easy:backfill=greedy", 2, 8,
+                            {on_nodes(1, 2, 4, 3600), on_nodes(2, 2, 4, 600), on_nodes(3, 2, 8, 3600), slot(4, 3),
+                             slot(5, 8), slot(6, 4), slot(7, 1)}) == std::vector<std::uint64_t>{6, 4, 7});
+}
+
+// Mutant: libsched/policy/backfill.hpp: if (!is_best[i]) { => if (false) {
+TEST_CASE("greedy: what the best combination leaves is tried after it") {
+    // Beside two reservations the combination knows free cores alone: job 5 is worth more and would delay job 3.
+    CHECK(started_after_end("hybrid:depth=2,backfill=greedy", 1, 8,
+                            {test::waiting(1, 4, 3600), test::waiting(2, 4, 600), test::waiting(3, 8, 3600),
+                             test::waiting(4, 5, 3600), test::waiting(5, 4, 7200), test::waiting(6, 3, 600)}) ==
+          std::vector<std::uint64_t>{6});
 }
