@@ -24,6 +24,11 @@ void Scheduler::shrink(const IdSet& ranks) {
     dirty_ = true;
 }
 
+void Scheduler::set_instance_end(Instant end) {
+    space_.set_horizon(end);
+    dirty_ = true;
+}
+
 void Scheduler::set_resources(const ResourceSet& all, const IdSet& up, NodeNames names, NodeChoice choice) {
     space_ = ResourceSpace(ResourcePool(all, up, choice));
     names_ = std::move(names);

@@ -56,7 +56,7 @@ class Scheduler {
     void set_up(const IdSet& ranks, bool up);
     void shrink(const IdSet& ranks);
     /// The end of the instance itself: no job is expected to run longer. `never`: none.
-    void set_instance_end(Instant end) { space_.set_horizon(end); }
+    void set_instance_end(Instant end);
 
     /// A job that runs already (RFC 27 hello).
     Status hello(JobId id, ResourceSet resources, Instant end);

@@ -8,9 +8,10 @@
 
 namespace weir {
 
-/// Every job gets its earliest place when it is submitted. Whenever a job ends, the queue is walked in order and each
-/// job moves to its earliest place, with the others' places fixed: no job ever gets a later place than before. At one
-/// instant submissions come before ends, and ends are processed one by one.
+/// Every job gets its earliest place when it is submitted. Whenever a job ends or nodes come back, the queue is walked
+/// in order and each job moves to its earliest place, with the others' places fixed: no job gets a later place than
+/// before, unless its nodes are down, or what runs there overruns its limit, when it is due. At one instant submissions
+/// come before ends, and ends are processed one by one.
 struct KeptReservations {
     template <typename Queue, typename Space, typename Sink>
     void pass(const Queue& queue, Space& space, const News& news, Instant now, Sink&& sink) const {
@@ -26,20 +27,25 @@ struct KeptReservations {
                 space.hold(back, now);
             }
         }
-        for (const QueueKey& key : news.arrived) {
-            if (const auto* job = queue.find(key); job != nullptr && key.priority != priority_held) {
-                move(*job, space, now);
+        if (kept.by_job.empty()) {  // also when all places were lost: those who waited come before who arrives now
+            move_all(queue, space, now);
+        } else {
+            for (const QueueKey& key : news.arrived) {
+                if (const auto* job = queue.find(key); job != nullptr && key.priority != priority_held) {
+                    move(*job, space, now);
+                }
             }
         }
         for (const auto& back : kept.returned) {
             if (back.end > now) {
                 space.drop(back, now);
             }
-            for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
-                move(*job, space, now);
-            }
+            move_all(queue, space, now);
         }
         kept.returned.clear();
+        if (std::exchange(kept.has_grown, false)) {
+            move_all(queue, space, now);
+        }
         for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
             if (!kept.by_job.contains(job->key.id)) {
                 move(*job, space, now);
@@ -95,6 +101,12 @@ struct KeptReservations {
             held = by_job.erase(held);
         }
     }
+    template <typename Queue, typename Space>
+    static void move_all(const Queue& queue, Space& space, Instant now) {
+        for (auto place = queue.begin(); const auto* job = queue.at(place); place.index++) {
+            move(*job, space, now);
+        }
+    }
     template <typename Job, typename Space>
     static void move(const Job& job, Space& space, Instant now) {
         auto& by_job = space.reservations().by_job;
@@ -102,7 +114,10 @@ struct KeptReservations {
         if (held != by_job.end()) {
             space.drop(held->second, now);
         }
-        const auto place = space.earliest(job, now);
+        auto place = space.earliest(job, now);
+        if (held != by_job.end() && place.at > held->second.at) {
+            place = held->second;  // its nodes are down, or overrun: they may be back when it is due
+        }
         space.hold(place, now);
         by_job.insert_or_assign(job.key.id, place);
     }

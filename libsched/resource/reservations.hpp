@@ -27,6 +27,7 @@ struct Reservations {
     // For a policy that keeps reservations between passes.
     std::unordered_map<JobId, Place> by_job;
     bool wants_returned = false;
+    bool has_grown = false;       ///< nodes came back since the last pass
     std::vector<Place> returned;  ///< what became free since the last pass, one by one, if wanted; `at` is unused
 
     void add(Place place) {

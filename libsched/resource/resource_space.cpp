@@ -285,6 +285,18 @@ bool ResourceSpace::set_end(JobId id, Instant end) {
     return true;
 }
 
+void ResourceSpace::set_horizon(Instant end) {
+    if (end == horizon_) {
+        return;
+    }
+    horizon_ = end;
+    for (const auto& [id, place] : reservations_.by_job) {
+        plan_.drop(place);
+    }
+    reservations_.by_job.clear();
+    changed();
+}
+
 void ResourceSpace::shrink(const IdSet& ranks) {
     pool_.shrink(ranks);
     // All of these name nodes by index.

@@ -61,10 +61,12 @@ class ResourceSpace {
     Status release(JobId id, const ResourceSet& part, bool final);
     /// A new expected end; false if the job does not run.
     bool set_end(JobId id, Instant end);
-    /// No job is expected to run longer than this (an instance's own end).
-    void set_horizon(Instant end) { horizon_ = end; }
+    /// No job is expected to run longer than this (an instance's own end). Kept reservations end there, so with a new
+    /// one all jobs get new places.
+    void set_horizon(Instant end);
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
+        reservations_.has_grown = reservations_.has_grown || (up && !ranks.empty());
         fits_empty_.clear();
         changed();
     }

@@ -123,7 +123,9 @@ void SchedModule::on_resources(flux_future_t* f) {
                 };
                 scheduler_.set_up(ids("up"), true);
                 scheduler_.set_up(ids("down"), false);
-                scheduler_.shrink(ids("shrink"));
+                if (update.find("shrink")) {  // it makes all reservations anew
+                    scheduler_.shrink(ids("shrink"));
+                }
                 if (const auto expiration = update.find("expiration")) {
                     R r;
                     r.expiration = expiration->number();

@@ -318,3 +318,43 @@ TEST_CASE("scheduler: nothing starts on a node that is down, shrunk nodes come b
     CHECK(s.space().pool().free_cores() == 2);
     CHECK_FALSE(s.alloc(waiting(2, 3, 10)).has_value());
 }
+
+// Mutant: libsched/resource/resource_space.hpp: reservations_.has_grown || (up => reservations_.has_grown || (false
+TEST_CASE("scheduler: kept reservations move forward when nodes come back, and nobody's backward") {
+    auto s = scheduler(KeptReservations{}, 3, 1);
+    s.set_up(IdSet::range(0, 2), false);
+    REQUIRE(s.alloc(waiting(1, 2, 100)).has_value());
+    CHECK(s.pass(at(0)).started.empty());  // it has no place
+    s.set_up(IdSet::range(0, 1), true);
+    CHECK(ids(s.pass(at(1))) == Ids{1});
+    REQUIRE(s.alloc(waiting(2, 2, 10, 1, 2)).has_value());
+    CHECK(s.pass(at(2)).annotations.at(0).estimate == at(101));
+    REQUIRE(s.alloc(waiting(3, 2, 10, 9, 3)).has_value());  // before it in the queue, with a later place
+    CHECK(s.pass(at(3)).annotations.at(0).estimate == at(111));
+    s.set_up(IdSet::range(2, 2), true);
+    CHECK(s.pass(at(4)).started.empty());
+    s.set_up(IdSet::range(0, 0), false);
+    CHECK(s.pass(at(5)).started.empty());
+    s.set_up(IdSet::range(0, 0), true);
+    REQUIRE(s.alloc(waiting(4, 1, 97, 1, 6)).has_value());
+    CHECK(ids(s.pass(at(6))) == Ids{4});  // on the node that came back
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(ids(s.pass(at(101))) == Ids{2});
+}
+
+TEST_CASE("scheduler: a new end of the instance gives all kept reservations their time again") {
+    auto s = scheduler(KeptReservations{}, 1, 4);
+    s.set_instance_end(at(60));
+    REQUIRE(s.alloc(waiting(1, 4, 40)).has_value());
+    REQUIRE(s.alloc(waiting(2, 4, 40)).has_value());
+    CHECK(ids(s.pass(at(0))) == Ids{1});  // job 2 has the time from 40 to 60
+    s.set_instance_end(at(1000));
+    CHECK(s.wants_pass());
+    REQUIRE(s.alloc(waiting(3, 1, 10)).has_value());
+    CHECK(s.pass(at(1)).started.empty());
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    const auto effects = s.pass(at(40));
+    REQUIRE(ids(effects) == Ids{2});
+    CHECK(effects.started[0].end == at(80));
+    CHECK(effects.annotations.at(0).estimate == at(80));  // job 3, after it
+}
