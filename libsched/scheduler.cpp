@@ -202,7 +202,10 @@ bool Scheduler::set_end(JobId id, Instant end) {
 }
 
 void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects& effects) {
-    const bool same = announced_ == head.key.id && announced_estimate_ == blocked.estimate;
+    std::string reason = "next to start: waits for " + words_of(head.request) +
+                         (space_.may_ever_start(head) ? "" : "; too many nodes are drained or down");
+    const bool same =
+        announced_ == head.key.id && announced_estimate_ == blocked.estimate && announced_reason_ == reason;
     if (same) {
         return;
     }
@@ -212,8 +215,7 @@ void Scheduler::announce(const PendingJob& head, const Blocked& blocked, Effects
     first_estimate_ = announced_ == head.key.id && first_estimate_ ? first_estimate_ : blocked.estimate;
     announced_ = head.key.id;
     announced_estimate_ = blocked.estimate;
-    std::string reason = "next to start: waits for " + words_of(head.request) +
-                         (space_.pool().feasible_now(head.request) ? "" : "; too many nodes are drained or down");
+    announced_reason_ = reason;
     effects.annotations.push_back({head.key.id, blocked.estimate, std::move(reason)});
 }
 

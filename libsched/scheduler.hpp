@@ -129,6 +129,7 @@ class Scheduler {
     bool dirty_ = false;
     std::optional<JobId> announced_;  ///< the job whose annotation stands
     std::optional<Instant> announced_estimate_;
+    std::string announced_reason_;
     std::optional<Instant> first_estimate_;  ///< of the announced job
     Counters counters_;
 };

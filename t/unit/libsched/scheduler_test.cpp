@@ -263,6 +263,20 @@ TEST_CASE("scheduler: the head gets an estimate once, and it is withdrawn when a
     CHECK(effects.annotations[0].id == JobId{3});
 }
 
+// Mutant: libsched/scheduler.cpp: && announced_reason_ == reason; => ;
+TEST_CASE("scheduler: the head is announced again when its nodes are drained no more") {
+    auto s = scheduler(Easy{}, 2, 1);
+    s.set_up(IdSet::range(1, 1), false);
+    PendingJob endless = waiting(1, 1, 0);
+    endless.limit = Duration::max();
+    REQUIRE(s.alloc(endless).has_value());
+    REQUIRE(s.alloc(waiting(2, 2, 10)).has_value());
+    CHECK(s.pass(at(0)).annotations.at(0).reason ==
+          "next to start: waits for 2 cores; too many nodes are drained or down");
+    s.set_up(IdSet::range(1, 1), true);
+    CHECK(s.pass(at(1)).annotations.at(0).reason == "next to start: waits for 2 cores");
+}
+
 TEST_CASE("scheduler: a longer expiration moves the estimate") {
     auto s = scheduler(Easy{});
     REQUIRE(s.alloc(waiting(1, 4, 100)).has_value());
