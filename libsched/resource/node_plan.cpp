@@ -15,6 +15,12 @@ void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int s
     }
 }
 
+void NodePlan::give_back(Instant end, const std::vector<Pick>& picks) {
+    for (const Pick& pick : picks) {
+        returns_[pick.node].change(end, pick.room, -1);
+    }
+}
+
 void NodePlan::change_kept(const Place& place, int sign) {
     if (place.at >= place.end) {
         return;  // it fits never, or past the horizon

@@ -35,6 +35,8 @@ class NodePlan {
     /// A running job frees these resources at `end`. O(picks x steps of a node).
     void add(Instant end, const std::vector<Pick>& picks) { change_returns(end, picks, 1); }
     void remove(Instant end, const std::vector<Pick>& picks) { change_returns(end, picks, -1); }
+    /// It has given these back already and keeps others until `end`.
+    void give_back(Instant end, const std::vector<Pick>& picks);
     void hold(const Place& place) { change_kept(place, 1); }
     void drop(const Place& place) { change_kept(place, -1); }
 

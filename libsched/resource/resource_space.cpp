@@ -244,32 +244,39 @@ Status ResourceSpace::release(JobId id, const ResourceSet& part, bool final) {
         running_.erase(place);
         return done;
     }
-    ResourceSet rest = running.resources;
+    return release_part(running, part);
+}
+
+Status ResourceSpace::release_part(Running& running, const ResourceSet& part) {
+    auto& nodes = running.resources.nodes;
+    const auto held_on = [&nodes](std::uint32_t rank) {
+        return std::lower_bound(nodes.begin(), nodes.end(), rank,
+                                [](const NodeResources& node, std::uint32_t wanted) { return node.rank < wanted; });
+    };
     ResourceSet given;
     for (const NodeResources& named : part.nodes) {
-        const auto held = std::find_if(rest.nodes.begin(), rest.nodes.end(),
-                                       [&](const NodeResources& node) { return node.rank == named.rank; });
-        if (held == rest.nodes.end() || !held->cores.includes(named.cores) || !held->gpus.includes(named.gpus)) {
+        const auto held = held_on(named.rank);
+        if (held == nodes.end() || held->rank != named.rank || held->cores.empty() ||
+            !held->cores.includes(named.cores) || !held->gpus.includes(named.gpus)) {
             return Error{std::errc::invalid_argument, "the job does not hold cores " + named.cores.encode() +
                                                           " of rank " + std::to_string(named.rank)};
         }
         // With its last core on a node a job gives back all that it has there; R parts name no memory.
-        NodeResources back{named.rank, named.cores, named.gpus, 0};
-        held->cores.remove(named.cores);
-        held->gpus.remove(named.gpus);
-        if (held->cores.empty()) {
-            back.gpus.add(held->gpus);
-            back.memory_mib = held->memory_mib;
-        }
-        given.nodes.push_back(std::move(back));
+        const bool is_last = named.cores.includes(held->cores);
+        given.nodes.push_back(is_last ? *held : NodeResources{named.rank, named.cores, named.gpus, 0});
     }
-    std::erase_if(rest.nodes, [](const NodeResources& node) { return node.cores.empty(); });
     if (auto done = pool_.release(given); !done) {
         return done;
     }
-    forget(running);
-    running.resources = std::move(rest);
-    believe(running);
+    // A node that was given back stays with nothing: to erase each of them would cost the square of their number.
+    for (const NodeResources& back : given.nodes) {
+        const auto held = held_on(back.rank);
+        held->cores.remove(back.cores);
+        held->gpus.remove(back.gpus);
+        held->memory_mib -= back.memory_mib;
+    }
+    profile_.change(running.end, -static_cast<std::int64_t>(core_count(given)));
+    plan_.give_back(running.end, picks_of(given));
     return Done{};
 }
 

@@ -23,7 +23,7 @@ class ResourceSpace {
     };
     using Place = NodePlan::Place;
     struct Running {
-        ResourceSet resources;
+        ResourceSet resources;  ///< a node that was given back early stays, with nothing
         Instant end;
     };
 
@@ -57,7 +57,8 @@ class ResourceSpace {
 
     /// A job that ran before the scheduler started: exactly these cores until `end`.
     Status claim(JobId id, ResourceSet resources, Instant end);
-    /// Frees a part (`final` false) or the rest of the job's resources. An unknown job is an error.
+    /// Frees a part (`final` false; O(its nodes x log nodes)) or the rest of the job's resources. An unknown job is an
+    /// error.
     Status release(JobId id, const ResourceSet& part, bool final);
     /// A new expected end; false if the job does not run.
     bool set_end(JobId id, Instant end);
@@ -93,6 +94,7 @@ class ResourceSpace {
     }
     std::optional<Taken> start_until(const PendingJob& job, Instant now, Instant end);
     std::optional<Taken> backfill(const PendingJob& job, Instant end);
+    Status release_part(Running& running, const ResourceSet& part);
     Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
     void refresh_rooms();
     /// By node, what is free once all has come back that comes by `at`.

@@ -221,3 +221,43 @@ TEST_CASE("space: parts of an allocation come back one by one") {
     CHECK(space.pool().free_cores() == 4);
     CHECK_FALSE(space.release(JobId{1}, {}, true).has_value());
 }
+
+// Mutant: libsched/resource/resource_space.cpp: plan_.give_back(running.end, picks_of(given)); => ;
+TEST_CASE("space: what a job gave back early is not expected at its end") {
+    rc::prop("as if it had never held it", [] {
+        ResourceSpace parts(pool(3, 4));
+        ResourceSpace anew(pool(3, 4));
+        ResourceSet rest{test::machine(3, 4).nodes};
+        RC_ASSERT(parts.claim(JobId{1}, rest, at(10)).has_value());
+        const int steps = *rc::gen::inRange(0, 6);
+        for (int i = 0; i < steps; i++) {
+            ResourceSet part;
+            for (NodeResources& node : rest.nodes) {
+                IdSet cores;
+                node.cores.each([&](std::uint32_t core) {
+                    if (*rc::gen::inRange(0, 3) == 0) {
+                        cores.add(core);
+                    }
+                });
+                if (!cores.empty()) {
+                    node.cores.remove(cores);
+                    part.nodes.push_back({node.rank, cores, {}});
+                }
+            }
+            RC_ASSERT(parts.release(JobId{1}, part, false).has_value());
+        }
+        ResourceSet held;
+        std::copy_if(rest.nodes.begin(), rest.nodes.end(), std::back_inserter(held.nodes),
+                     [](const NodeResources& node) { return !node.cores.empty(); });
+        RC_ASSERT(anew.claim(JobId{1}, held, at(10)).has_value());
+        for (std::uint32_t cores = 1; cores <= 4; cores++) {
+            const PendingJob job{{1, at(0), JobId{2}}, {2, 1, cores, false}, test::secs(20)};
+            const auto place = parts.earliest(job, at(1));
+            const auto expected = anew.earliest(job, at(1));
+            RC_ASSERT(place.at == expected.at && place.picks.size() == expected.picks.size());
+        }
+        RC_ASSERT(parts.release(JobId{1}, {}, true).has_value());
+        RC_ASSERT(parts.pool().free_cores() == 12U);
+        RC_ASSERT(parts.plan().returns().size() == 0U);
+    });
+}
