@@ -88,3 +88,77 @@ TEST_CASE("queues: a bad configuration changes nothing") {
         json(R"({"queues":{"x":{}},"policy":{"jobspec":{"defaults":{"system":{"queue":"y"}}}}})").get()));
     CHECK(queues.names() == std::vector<std::string>{"batch", "debug"});
 }
+
+namespace {
+
+/// A general limit of two hours and 12 cores; `big` has none, `debug` lower ones.
+Queues limited_queues() {
+    Queues queues;
+    const auto done = queues.configure(
+        json(
+            R"({"policy":{"limits":{"duration":"2h","job-size":{"max":{"ncores":12,"ngpus":2}}}},"queues":{"batch":{},)"
+            R"("debug":{"policy":{"limits":{"duration":"10m","job-size":{"max":{"nnodes":1}}}}},)"
+            R"("big":{"policy":{"limits":{"duration":"0","job-size":{"max":{"ncores":-1},"min":{"nnodes":2}}}}}}})")
+            .get());
+    WEIR_CHECK(done.has_value());
+    return queues;
+}
+
+/// What a job of this many nodes, with so many slots of two cores and one gpu on each, is told.
+std::string told(const Queues& queues, const std::string& queue, double duration, int nodes, int slots,
+                 const char* gpu = "") {
+    const std::string text = R"({"resources":[{"type":"node","count":)" + std::to_string(nodes) +
+                             R"(,"with":[{"type":"slot","label":"task","count":)" + std::to_string(slots) +
+                             R"(,"with":[{"type":"core","count":2})" + gpu +
+                             R"(]}]}],"attributes":{"system":{"duration":)" + std::to_string(duration) +
+                             R"(,"queue":")" + queue + R"("}}})";
+    const auto kept = queues.check_limits(jobspec_facts(text), text);
+    return kept ? "" : kept.error().message;
+}
+
+}  // namespace
+
+// Mutant: broker/services/job-manager/tables/policy_limits.cpp: duration_s <= limit => duration_s < limit
+TEST_CASE("queues: a job up to the limit is accepted, one above it is told what it asked for and the limit") {
+    const Queues queues = limited_queues();
+    CHECK(told(queues, "batch", 7200, 2, 3) == "");
+    CHECK(told(queues, "batch", 10800, 1, 1) == "requested duration (3h) exceeds policy limit of 2h for queue batch");
+    CHECK(told(queues, "batch", 0, 1, 1) ==
+          "requested duration (unlimited) exceeds policy limit of 2h for queue batch");
+    CHECK(told(queues, "batch", 60, 1, 7) == "requested ncores (14) exceeds policy limit of 12 for queue batch");
+    CHECK(told(queues, "batch", 60, 1, 3, R"(,{"type":"gpu","count":1})") ==
+          "requested ngpus (3) exceeds policy limit of 2 for queue batch");
+}
+
+TEST_CASE("queues: a queue's limits replace the general ones, each by itself") {
+    const Queues queues = limited_queues();
+    CHECK(told(queues, "debug", 600, 1, 6) == "");
+    CHECK(told(queues, "debug", 601, 1, 1) ==
+          "requested duration (10m 1s) exceeds policy limit of 10m for queue debug");
+    CHECK(told(queues, "debug", 60, 2, 1) == "requested nnodes (2) exceeds policy limit of 1 for queue debug");
+    CHECK(told(queues, "debug", 60, 1, 7) == "requested ncores (14) exceeds policy limit of 12 for queue debug");
+    CHECK(told(queues, "big", 0, 2, 100) == "");
+    CHECK(told(queues, "big", 60, 1, 1) == "requested nnodes (1) is under policy limit of 2 for queue big");
+    CHECK(told(queues, "gone", 10800, 1, 1) == "requested duration (3h) exceeds policy limit of 2h for queue gone");
+}
+
+TEST_CASE("queues: no count is so large that it passes a limit") {
+    const Queues queues = limited_queues();
+    const std::string text = R"({"resources":[{"type":"slot","label":"task","count":4294967297,"with":[)"
+                             R"({"type":"core","count":4294967297}]}],"attributes":{"system":{"duration":60}}})";
+    CHECK_FALSE(queues.check_limits(jobspec_facts(text), text));
+}
+
+TEST_CASE("queues: a bad limit is refused by its key") {
+    for (const auto& [limits, words] :
+         {std::pair(R"({"duration":"soon"})", "queues.a.policy.limits.duration: "),
+          std::pair(R"({"duration":60})", "queues.a.policy.limits.duration: "),
+          std::pair(R"({"job-size":{"max":{"ncores":-2}}})", "queues.a.policy.limits.job-size.max.ncores: must be -1"),
+          std::pair(R"({"job-size":{"min":{"nnodes":"1"}}})", "queues.a.policy.limits.job-size.min.nnodes: must")}) {
+        Queues queues;
+        const auto done =
+            queues.configure(json(std::string(R"({"queues":{"a":{"policy":{"limits":)") + limits + "}}}}").get());
+        REQUIRE_FALSE(done);
+        CHECK(done.error().message.find(words) == 0);
+    }
+}

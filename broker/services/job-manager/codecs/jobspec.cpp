@@ -6,27 +6,39 @@
 #include "broker/services/job-manager/codecs/jobspec.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace weir::broker::jobs {
 namespace {
 
-/// Sums over the resource tree: how many nodes, slots, cores in a slot.
+/// Sums over the resource tree: how many nodes, slots, cores and gpus in a slot.
 struct Counts {
     int nodes = 0;
     int slots = 0;
     int cores_a_slot = 0;
+    int gpus_a_slot = 0;
     bool is_exclusive = false;
+
+    int all_slots() const { return times(slots, std::max(nodes, 1)); }
+    int cores() const { return times(all_slots(), cores_a_slot); }
+
+    /// A submitter may ask for any number: no product overflows.
+    static int times(std::int64_t a, std::int64_t b) {
+        constexpr std::int64_t most = std::numeric_limits<int>::max();
+        return static_cast<int>(
+            std::min(std::clamp<std::int64_t>(a, 0, most) * std::clamp<std::int64_t>(b, 0, most), most));
+    }
 };
 
-int count_of(FlatValue resource) {
+std::int64_t count_of(FlatValue resource) {
     const FlatValue count = resource["count"];
-    return static_cast<int>(count.integer().value_or(count["min"].integer().value_or(1)));
+    return count.integer().value_or(count["min"].integer().value_or(1));
 }
 
 void add_level(FlatValue list, int factor, Counts& counts) {
     for (FlatValue resource = list.is_array() ? list.first() : FlatValue(); resource; resource = resource.next()) {
         const std::string type = resource["type"].string().value_or("");
-        const int count = count_of(resource) * factor;
+        const int count = Counts::times(count_of(resource), factor);
         int below = 1;
         if (type == "node") {
             counts.nodes = count;
@@ -35,6 +47,8 @@ void add_level(FlatValue list, int factor, Counts& counts) {
             counts.slots = count;
         } else if (type == "core") {
             counts.cores_a_slot = count;
+        } else if (type == "gpu") {
+            counts.gpus_a_slot = count;
         } else {
             below = count;
         }
@@ -44,7 +58,7 @@ void add_level(FlatValue list, int factor, Counts& counts) {
 
 int tasks_of(FlatValue jobspec, FlatValue system, const Counts& counts) {
     const FlatValue per = system["shell"]["options"]["per-resource"];
-    const int slots = counts.slots * std::max(counts.nodes, 1);
+    const int slots = counts.all_slots();
     if (const auto type = per["type"].string()) {
         const int n = static_cast<int>(per["count"].integer().value_or(1));
         if (*type == "node") {
@@ -84,7 +98,7 @@ JobspecFacts jobspec_facts(FlatValue jobspec) {
     add_level(jobspec["resources"], 1, counts);
     facts.nnodes = counts.nodes > 0 ? counts.nodes : -1;
     facts.ntasks = tasks_of(jobspec, system, counts);
-    const int cores = counts.slots * std::max(counts.nodes, 1) * counts.cores_a_slot;
+    const int cores = counts.cores();
     facts.ncores = (counts.nodes > 0 && counts.is_exclusive) || cores == 0 ? -1 : cores;
     return facts;
 }
@@ -92,6 +106,13 @@ JobspecFacts jobspec_facts(FlatValue jobspec) {
 JobspecFacts jobspec_facts(std::string_view jobspec) {
     FlatJson flat;
     return jobspec_facts(flat.read(jobspec));
+}
+
+JobSize jobspec_size(std::string_view jobspec) {
+    FlatJson flat;
+    Counts counts;
+    add_level(flat.read(jobspec)["resources"], 1, counts);
+    return {counts.nodes, counts.cores(), Counts::times(counts.all_slots(), counts.gpus_a_slot)};
 }
 
 JobspecNames jobspec_names(std::string_view jobspec) {

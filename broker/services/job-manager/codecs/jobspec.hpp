@@ -20,6 +20,13 @@ Status validate_jobspec(const json_t* jobspec);
 JobspecFacts jobspec_facts(FlatValue jobspec);
 JobspecFacts jobspec_facts(std::string_view jobspec);
 
+/// What a job asks for in all. Exclusive nodes count with the cores that are asked for on them. A number beyond that of
+/// an int is the largest int.
+struct JobSize {
+    int nodes = 0, cores = 0, gpus = 0;
+};
+JobSize jobspec_size(std::string_view jobspec);
+
 /// The facts that only lists need. They are read on demand, to save memory of pending jobs. Empty: absent.
 struct JobspecNames {
     std::string name, cwd, project, bank;

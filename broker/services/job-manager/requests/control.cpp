@@ -337,10 +337,14 @@ Answer Control::update(const Request& request) {
             return allowed.error();
         }
     }
-    // The owner may give any duration, as in flux-core; plugins have a say in the rest.
+    // The owner may give any duration, as in flux-core; limits and plugins have a say in the rest.
     const bool is_duration_alone =
         json_object_size(updates) == 1 && json_object_get(updates, "attributes.system.duration") != nullptr;
     if (!is_duration_alone) {
+        const std::string text = updated->dump();
+        if (auto kept = engine_.queues().check_limits(jobspec_facts(text), text); !kept) {
+            return kept.error();
+        }
         if (auto allowed = engine_.jobtap().validate_update(**job, *updated); !allowed) {
             return allowed.error();
         }

@@ -86,6 +86,9 @@ Result<JobId> Submit::accept(Wish wish) {
     owned->jobspec_text = redact(wish.jobspec, engine_.environments());
     owned->facts = jobspec_facts(owned->jobspec_text.redacted);
     owned->jobspec = std::move(wish.jobspec);
+    if (auto kept = engine_.queues().check_limits(owned->facts, owned->jobspec_text.redacted); !kept) {
+        return kept.error();
+    }
     if (engine_.jobs().find(owned->id)) {
         return Error{std::errc::file_exists, "job id " + f58(owned->id) + " exists"};
     }

@@ -49,6 +49,11 @@ Result<Queue> read_queue(const std::string& name, const json_t* table) {
         return duration.error();
     }
     queue.default_duration = *duration;
+    auto limits = read_limits(table, "queues." + name + ".");
+    if (!limits) {
+        return limits.error();
+    }
+    queue.limits = *limits;
     return queue;
 }
 
@@ -81,6 +86,10 @@ Status Queues::configure(const json_t* config) {
     if (!duration) {
         return duration.error();
     }
+    auto limits = read_limits(config, "");
+    if (!limits) {
+        return limits.error();
+    }
     const std::string chosen(read_string(read_path(config, "policy.jobspec.defaults.system"), "queue").value_or(""));
     if (!chosen.empty() && fresh.find(chosen) == fresh.end()) {
         return bad("policy.jobspec.defaults.system.queue", "'" + chosen + "' is not one of [queues]");
@@ -88,6 +97,7 @@ Status Queues::configure(const json_t* config) {
     named_ = std::move(fresh);
     default_queue_ = chosen;
     default_duration_ = *duration;
+    limits_ = *limits;
     return Done{};
 }
 
@@ -246,6 +256,17 @@ Status Queues::prepare(json_t* jobspec) {
     }
     json_object_set_new(system, "constraints", constraint.release());
     return Done{};
+}
+
+Status Queues::check_limits(const JobspecFacts& facts, std::string_view jobspec) const {
+    const auto at = named_.find(facts.queue);
+    const PolicyLimits limits = at != named_.end() ? limits_of_queue(limits_, at->second.limits) : limits_;
+    if (limits.is_of_size()) {
+        if (auto kept = check_size(limits, jobspec_size(jobspec), facts.queue); !kept) {
+            return kept;
+        }
+    }
+    return check_duration(limits, facts.duration, facts.queue);
 }
 
 Json Queues::status(const Queue& queue, bool is_scheduler_ready) const {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the table of job queues: which exist, which accept jobs (enabled), which send jobs to the scheduler (started),
-//   and the defaults that submission fills in.
+//   the defaults that submission fills in and the limits that a job must keep.
 // Must not know: jobs' states, flux_t.
 // RFC 33; flux-config-queues(5), flux-config-policy(5).
 #pragma once
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "broker/services/job-manager/tables/policy_limits.hpp"
 #include "libfairshare/base/json/json.hpp"
 
 namespace weir::broker::jobs {
@@ -24,6 +26,7 @@ struct Queue {
     /// Properties that a job of this queue needs of its nodes.
     std::vector<std::string> needs;
     std::optional<double> default_duration;
+    PolicyLimits limits;
 };
 
 class Queues {
@@ -48,6 +51,9 @@ class Queues {
     void close(const json_t* closed);
     /// Fills in queue, duration and constraints from the configured defaults. Error: as find(), or queue disabled.
     Status prepare(json_t* jobspec);
+    /// Whether a job keeps the limits of its queue. An empty queue, or one that is gone, has the general ones.
+    /// \param jobspec  with the defaults filled in; read only where a limit of size is set
+    Status check_limits(const JobspecFacts& facts, std::string_view jobspec) const;
     /// job-manager.queue-status of one queue.
     Json status(const Queue& queue, bool is_scheduler_ready) const;
 
@@ -59,6 +65,7 @@ class Queues {
     Queue anonymous_;
     std::string default_queue_;
     std::optional<double> default_duration_;
+    PolicyLimits limits_;
 };
 
 }  // namespace weir::broker::jobs
