@@ -156,6 +156,11 @@ Status read_system(const Json& system, ExecSpec& out) {
     const Json options = system.at("shell").at("options");
     out.output = options.at("output").at("stdout").string_at("path").value_or("");
     out.error = options.at("output").at("stderr").string_at("path").value_or("");
+    const auto mode = options.at("output").string_at("mode");
+    if (mode && *mode != "truncate" && *mode != "append") {
+        return bad_jobspec("attributes.system.shell.options.output.mode", "must be truncate or append");
+    }
+    out.is_appending = mode == "append";
     out.output_above = system.at("weir").string_at("output").value_or("");
     out.input = options.at("input").at("stdin").string_at("path").value_or("");
     if (auto limits = read_limits(options.at("rlimit"), out); !limits) {

@@ -23,6 +23,7 @@ struct ExecSpec {
     double duration = 0;       // time limit, seconds; 0: none
     std::string output;        // file that the user named for stdout; empty: the job's own
     std::string error;         // the same for stderr; empty: where stdout goes, if that was named
+    bool is_appending = false;  // files that the user named are kept and written on, not emptied
     std::string output_above;  // attributes.system.weir.output: its output's name in the instance above, without suffix
     std::string input;         // file that the tasks read as stdin; empty: nothing to read
     std::string limits;        // of the tasks' resources, numbers of setrlimit(2): "7=1024 4=-1"; -1: none

@@ -241,11 +241,12 @@ class JobExec {
         const std::string name = encode_id(id, "f58plain");
         const std::string output = in_folder(spec.cwd, filled_in(spec.output, marks));
         const std::string error = in_folder(spec.cwd, filled_in(spec.error.empty() ? spec.output : spec.error, marks));
-        const auto out = output_.open(name, output, OutputStream::out);
+        const OpenMode mode = spec.is_appending ? OpenMode::append : OpenMode::truncate;
+        const auto out = output_.open(name, output, OutputStream::out, mode);
         if (!out) {
             return out.error();
         }
-        const auto err = output_.open(name, error, OutputStream::err);
+        const auto err = output_.open(name, error, OutputStream::err, mode);
         if (!err) {
             ::close(*out);
             return err.error();

@@ -83,7 +83,7 @@ JobOutput::~JobOutput() {
     }
 }
 
-Result<int> JobOutput::open(const std::string& job, const std::string& named, OutputStream stream) {
+Result<int> JobOutput::open(const std::string& job, const std::string& named, OutputStream stream, OpenMode mode) {
     if (const auto is_made = make_private_dir(dir_); !is_made) {
         return is_made.error();
     }
@@ -95,9 +95,10 @@ Result<int> JobOutput::open(const std::string& job, const std::string& named, Ou
         }
     }
     const std::string file = named.empty() ? own : named;
-    const int follow = named.empty() ? O_NOFOLLOW : 0;  // a file that the user named may be a link of his own
+    const int truncate = mode == OpenMode::truncate ? O_TRUNC : 0;
+    const int special = named.empty() ? O_NOFOLLOW : truncate;  // a file that the user named may be a link of his own
     // A FIFO that nobody reads would block every job.
-    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | follow, 0600);
+    const int fd = ::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | special, 0600);
     if (fd < 0) {
         return Error{static_cast<std::errc>(errno),
                      "cannot write the job's output file " + file + ": " +

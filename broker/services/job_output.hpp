@@ -9,6 +9,8 @@
 namespace weir::broker {
 
 enum class OutputStream { out, err };
+/// What becomes of a file that the user named and that is there already.
+enum class OpenMode { truncate, append };
 
 class JobOutput {
   public:
@@ -18,9 +20,11 @@ class JobOutput {
     JobOutput(const JobOutput&) = delete;
     JobOutput& operator=(const JobOutput&) = delete;
 
-    /// Opens a job's file for appending. \param named a file that the user requested; empty: the job's own. A link to a
-    /// file elsewhere is kept, so that it is found after a restart. \return a file descriptor that the caller owns.
-    Result<int> open(const std::string& job, const std::string& named, OutputStream stream = OutputStream::out);
+    /// Opens a job's file for appending, before the job has written anything. \param named a file that the user
+    /// requested; empty: the job's own. A link to a file elsewhere is kept, so that it is found after a restart.
+    /// \return a file descriptor that the caller owns.
+    Result<int> open(const std::string& job, const std::string& named, OutputStream stream = OutputStream::out,
+                     OpenMode mode = OpenMode::truncate);
     /// Gives the file of a job that open() has opened a further name, `prefix`.out or `prefix`.err, for the instance
     /// above, which has the job under another id and finds it there when this one is gone. An earlier file of that name
     /// is replaced. Errors: the folder is another user's, or on another file system.

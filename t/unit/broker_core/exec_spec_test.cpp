@@ -98,6 +98,18 @@ TEST_CASE("exec spec: limits of resources, and options that have no effect") {
           "weir-broker: the shell option output.limit has no effect here: output has no limit\n");
 }
 
+TEST_CASE("exec spec: what becomes of a file that is there already") {
+    const auto mode = [](const std::string& text) {
+        return read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":1}})",
+                              R"("shell":{"options":{"output":{)" + text + "}}}");
+    };
+    CHECK_FALSE(mode("")->is_appending);
+    CHECK_FALSE(mode(R"("mode":"truncate")")->is_appending);
+    CHECK(mode(R"("mode":"append")")->is_appending);
+    CHECK(mode(R"("mode":"keep")").error().message.find("output.mode: must be truncate or append") !=
+          std::string::npos);
+}
+
 TEST_CASE("exec spec: the job's name, and marks of one task in a job of several") {
     const std::string one = R"({"command":["/bin/echo","{{taskid}}"],"count":{"total":1}})";
     const std::string two = R"({"command":["/bin/echo","{{task.id}}"],"count":{"total":2}})";

@@ -153,3 +153,22 @@ TEST_CASE("job output: bytes that are no UTF-8 are replaced") {
     CHECK(to_utf8("\xed\xa0\x80").find('\xed') == std::string::npos);
     CHECK(to_utf8("gr\xc3\xbc\xc3\x9f \xf0\x9f\x8c\x8a") == "gr\xc3\xbc\xc3\x9f \xf0\x9f\x8c\x8a");
 }
+
+TEST_CASE("job output: a file that the user named is emptied at the start, unless he appends") {
+    TemporaryDir dir;
+    const std::string mine = (dir.path / "mine").string();
+    JobOutput output(dir.path / "output", false);
+    const auto run = [&](const char* job, OpenMode mode) {
+        const auto out = output.open(job, mine, OutputStream::out, mode);
+        const auto err = output.open(job, mine, OutputStream::err, mode);
+        REQUIRE((out && err));
+        print(*out, job);
+        print(*err, "!");
+        close(*out);
+        close(*err);
+        return output.read(job, 0)->text;
+    };
+    CHECK(run("f1", OpenMode::truncate) == "f1!");
+    CHECK(run("f2", OpenMode::truncate) == "f2!");
+    CHECK(run("f3", OpenMode::append) == "f2!f3!");
+}
