@@ -2,6 +2,8 @@
 // Jobspec V1: what is accepted, and that every refusal names the path.
 #include <catch2/catch.hpp>
 
+#include "broker/services/job-manager/codecs/exec_eventlog.hpp"
+#include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "broker/services/job-manager/codecs/shell_options.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
@@ -86,6 +88,26 @@ TEST_CASE("jobspec: nodes multiply slots; exclusive nodes leave cores to R") {
     CHECK(jobspec_facts(spec("").dump()).nnodes == 2);
     CHECK(jobspec_facts(spec("").dump()).ntasks == 8);
     CHECK(jobspec_facts(spec(",\"exclusive\":true").dump()).ncores == -1);
+}
+
+TEST_CASE("jobspec: how many tasks run for each core of whole nodes, R tells") {
+    const auto spec = [](const std::string& type) {
+        return R"({"version":1,"resources":[{"type":"node","count":2,"exclusive":true,"with":[{"type":"slot","count":1,)"
+               R"("label":"t","with":[{"type":"core","count":1}]}]}],"tasks":[{"command":["a"],"slot":"t","count":)"
+               R"({"per_slot":1}}],"attributes":{"system":{"duration":0,"shell":{"options":{"per-resource":{"type":")" +
+               type + R"(","count":2}}}}}})";
+    };
+    const std::string r = R"({"version":1,"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0-7"}}],)"
+                          R"("nodelist":["n[0-1]"]}})";
+    EnvironmentPool pool;
+    Job job;
+    set_jobspec(job, pool, spec("core"));
+    CHECK(task_count(job) == -1);
+    job.r = allocation_of(json(r));
+    CHECK(task_count(job) == 32);
+    CHECK(task_ranks(job) == "0-31");
+    set_jobspec(job, pool, spec("node"));
+    CHECK(task_count(job) == 4);
 }
 
 TEST_CASE("jobspec: redaction takes the environment out, equal ones are kept once, full text has it again") {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "broker/services/job-manager/codecs/jobspec.hpp"
+
 namespace weir::broker::jobs {
 namespace {
 
@@ -11,19 +13,19 @@ std::string line(std::int64_t t_us, const char* name, Json context = {}) {
     return encode(Event{t_us, name, std::move(context)}) + "\n";
 }
 
-int task_count(const Job& job) {
-    return std::max(job.facts.ntasks, 1);
+int tasks_run(const Job& job) {
+    return std::max(task_count(job), 1);
 }
 
 /// All tasks run on the one machine of the instance.
 Json taskmap(const Job& job) {
-    return Json::own(json_pack("{s:i s:[[i,i,i,i]]}", "version", 1, "map", 0, 1, task_count(job), 1));
+    return Json::own(json_pack("{s:i s:[[i,i,i,i]]}", "version", 1, "map", 0, 1, tasks_run(job), 1));
 }
 
 }  // namespace
 
 std::string task_ranks(const Job& job) {
-    const int count = task_count(job);
+    const int count = tasks_run(job);
     return count == 1 ? "0" : "0-" + std::to_string(count - 1);
 }
 

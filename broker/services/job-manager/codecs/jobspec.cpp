@@ -108,6 +108,18 @@ JobspecFacts jobspec_facts(std::string_view jobspec) {
     return jobspec_facts(flat.read(jobspec));
 }
 
+int task_count(const Job& job) {
+    if (job.facts.ntasks > 0) {
+        return job.facts.ntasks;
+    }
+    FlatJson flat;
+    const FlatValue per =
+        flat.read(job.jobspec_text.redacted)["attributes"]["system"]["shell"]["options"]["per-resource"];
+    const std::string type = per["type"].string().value_or("");
+    const int given = type == "core" ? job.r->facts.ncores : type == "node" ? job.r->facts.nnodes : -1;
+    return given > 0 ? Counts::times(given, per["count"].integer().value_or(1)) : -1;
+}
+
 JobSize jobspec_size(std::string_view jobspec) {
     FlatJson flat;
     Counts counts;

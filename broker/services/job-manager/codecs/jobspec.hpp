@@ -20,6 +20,9 @@ Status validate_jobspec(const json_t* jobspec);
 JobspecFacts jobspec_facts(FlatValue jobspec);
 JobspecFacts jobspec_facts(std::string_view jobspec);
 
+/// The tasks of a job; -1 as long as only R can tell: as many a core or a node as were given.
+int task_count(const Job& job);
+
 /// What a job asks for in all. Exclusive nodes count with the cores that are asked for on them. A number beyond that of
 /// an int is the largest int.
 struct JobSize {

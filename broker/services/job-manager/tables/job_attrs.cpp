@@ -72,7 +72,7 @@ const Attribute attributes[] = {
     {"queue", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.facts.queue); }},
     {"project", nullptr, &JobspecNames::project},
     {"bank", nullptr, &JobspecNames::bank},
-    {"ntasks", [](const Job& j, const char* n, ObjectText& o) { put(o, n, j.facts.ntasks); }},
+    {"ntasks", [](const Job& j, const char* n, ObjectText& o) { put(o, n, task_count(j)); }},
     {"ncores", [](const Job& j, const char* n,
                   ObjectText& o) { put(o, n, j.r->facts.ncores >= 0 ? j.r->facts.ncores : j.facts.ncores); }},
     {"duration", [](const Job& j, const char* n, ObjectText& o) { put_real(o, n, j.facts.duration); }},
