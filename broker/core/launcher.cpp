@@ -126,6 +126,19 @@ void apply_limits(const char* text) {
     }
 }
 
+/// A list for each task, "0,1;2,3"; one list is for all of them.
+void set_gpus_of_task(int rank) {
+    std::string lists = variable("WEIR_TASK_GPUS", "");
+    unsetenv("WEIR_TASK_GPUS");
+    if (lists.empty()) {
+        return;
+    }
+    for (int before = 0; before < rank && lists.find(';') != std::string::npos; ++before) {
+        lists.erase(0, lists.find(';') + 1);
+    }
+    setenv("CUDA_VISIBLE_DEVICES", lists.substr(0, lists.find(';')).c_str(), 1);
+}
+
 /// Why a task does not run its command. `why` is 0 when it does.
 struct TaskFailure {
     int why = 0;
@@ -157,6 +170,7 @@ struct TaskStart {
         const std::string limits = variable("WEIR_JOB_LIMITS", "");
         unsetenv("WEIR_JOB_LEVEL");
         unsetenv("WEIR_JOB_LIMITS");
+        set_gpus_of_task(task.rank);
         if (task.pmi_fd >= 0) {
             setenv("PMI_FD", std::to_string(task.pmi_fd).c_str(), 1);
             setenv("PMI_RANK", number.c_str(), 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the environment of a job's tasks. Must not know processes.
 // Source: flux-environment(7): FLUX_URI, FLUX_JOB_ID, FLUX_JOB_ID_PATH, FLUX_JOB_SIZE, FLUX_JOB_NNODES,
-// FLUX_JOB_TMPDIR. WEIR_CLOCK is the parent's clock, which a child broker takes over; WEIR_JOB_LEVEL is for the
-// launcher.
+// FLUX_JOB_TMPDIR. WEIR_CLOCK is the parent's clock, which a child broker takes over; WEIR_JOB_LEVEL, WEIR_JOB_LIMITS
+// and WEIR_TASK_GPUS are for the launcher.
 #pragma once
 #include <map>
 #include <string>
@@ -19,7 +19,12 @@ struct ExecPlace {
     std::string jobid_path;  // "/" or "/f1/f2"
     std::string clock;       // "SCALE ZERO": a weir-broker that runs as a job takes this clock
     int level = 0;           // instance-level
+    bool is_job = false;     // of an instance above; it then counts its gpus from zero, and was told which they are
 };
+
+/// The lists of gpus of a job as CUDA_VISIBLE_DEVICES has them, "2,3", -1 for none: one of the whole job, or one of
+/// each task, separated by semicolons. \param own the names of the gpus in order; empty: their numbers.
+std::string visible_gpus(const IdSet& gpus, const std::string& own, std::uint32_t task_count, bool is_per_task);
 
 /// NAME=VALUE of the jobspec's environment, or of the broker's where it names none, plus the variables of this job.
 /// \param marks what {{NAME}} stands for in values. \param folder the job's temporary folder.

@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "libfairshare/base/fsd.hpp"
-#include "libfairshare/base/id_set.hpp"
 
 namespace weir::broker {
 namespace {
@@ -93,6 +92,32 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
     return Done{};
 }
 
+void note(const std::string& option, const char* why, ExecSpec& out) {
+    out.notes += "weir-broker: the shell option " + option + " has no effect here: " + why + "\n";
+}
+
+/// A job without gpus is told so, as in flux-core: else it would use those of others.
+void read_gpus(const Json& options, const Json& r, ExecSpec& out) {
+    const Json option = options.at("gpu-affinity");
+    const std::string how = option ? options.string_at("gpu-affinity").value_or("") : "on";
+    if (how == "off") {
+        return;
+    }
+    if (out.node_count > 1) {
+        if (option) {
+            note("gpu-affinity", "tasks of a job of several nodes are not told which gpus they have", out);
+        }
+        return;
+    }
+    const Json node = Json::ref(json_array_get(r.at("execution").at("R_lite").get(), 0));
+    const auto gpus = IdSet::parse(node.at("children").string_at("gpu").value_or(""));
+    out.gpus = gpus ? *gpus : IdSet{};
+    out.is_gpu_per_task = how == "per-task";
+    if (how != "on" && how != "per-task") {
+        note("gpu-affinity", "it is on, off or per-task; the tasks are told of all gpus of the job", out);
+    }
+}
+
 std::optional<double> read_duration(const Json& value) {
     if (json_is_number(value.get())) {
         const double seconds = json_number_value(value.get());
@@ -137,16 +162,11 @@ Status read_limits(const Json& limits, ExecSpec& out) {
 
 /// Options that a job can do without; it is refused for others (job-manager).
 void note_options(const Json& options, ExecSpec& out) {
-    const auto note = [&out](const std::string& option, const char* why) {
-        out.notes += "weir-broker: the shell option " + option + " has no effect here: " + why + "\n";
-    };
-    for (const char* option : {"cpu-affinity", "gpu-affinity"}) {
-        if (options.at(option) && options.string_at(option) != "off") {
-            note(option, "tasks are not bound");
-        }
+    if (options.at("cpu-affinity") && options.string_at("cpu-affinity") != "off") {
+        note("cpu-affinity", "tasks are not bound", out);
     }
     if (options.at("output").at("limit")) {
-        note("output.limit", "output has no limit");
+        note("output.limit", "output has no limit", out);
     }
 }
 
@@ -235,6 +255,7 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
     if (auto ok = read_counts(jobspec, task, r, out); !ok) {
         return ok.error();
     }
+    read_gpus(jobspec.at("attributes").at("system").at("shell").at("options"), r, out);
     if (auto ok = check_task_marks(out); !ok) {
         return ok.error();
     }

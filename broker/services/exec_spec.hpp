@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/id_set.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -20,10 +21,14 @@ struct ExecSpec {
     std::optional<std::map<std::string, std::string>> environment;  // nothing: the broker's
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
-    double duration = 0;       // time limit, seconds; 0: none
-    std::string output;        // file that the user named for stdout; empty: the job's own
-    std::string error;         // the same for stderr; empty: where stdout goes, if that was named
-    bool is_appending = false;  // files that the user named are kept and written on, not emptied
+    /// That the tasks are told of, none or some; nothing: they are told of none. Nodes count their gpus each by itself,
+    /// so those of several nodes have no number on this machine.
+    std::optional<IdSet> gpus;
+    bool is_gpu_per_task = false;  // each task is told of its own part of them
+    double duration = 0;           // time limit, seconds; 0: none
+    std::string output;            // file that the user named for stdout; empty: the job's own
+    std::string error;             // the same for stderr; empty: where stdout goes, if that was named
+    bool is_appending = false;     // files that the user named are kept and written on, not emptied
     std::string output_above;  // attributes.system.weir.output: its output's name in the instance above, without suffix
     std::string input;         // file that the tasks read as stdin; empty: nothing to read
     std::string limits;        // of the tasks' resources, numbers of setrlimit(2): "7=1024 4=-1"; -1: none

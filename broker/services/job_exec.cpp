@@ -48,7 +48,7 @@ class JobExec {
         : h_(h),
           place_{attribute(h, "local-uri"), attribute(h, "jobid-path"),
                  attribute(h, "clock.scale") + " " + attribute(h, "clock.zero"),
-                 std::atoi(attribute(h, "instance-level").c_str())},
+                 std::atoi(attribute(h, "instance-level").c_str()), !attribute(h, "parent-uri").empty()},
           output_(attribute(h, "output-dir"), attribute(h, "statedir").empty()),
           folders_(attribute(h, "rundir")),
           deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),
