@@ -72,6 +72,21 @@ test_expect_success 'bash completes commands, options of a command, and options 
 	bash complete.bash share s 2>err | grep "show set" && ! test -s err &&
 	bash complete.bash cancel --a 2>err | grep -e "--all" && ! test -s err
 '
+test_expect_success 'bash offers no command where a value belongs, no option that is refused, and the commands behind help' '
+	for words in "--uri = " "--uri =" "--uri = s" "--uri " "submit --queue " "submit -q " "submit --queue = sub"; do
+		set -- $words && case "$words" in *" ") set -- "$@" "" ;; esac
+		test -z "$(bash complete.bash "$@")" || { echo "behind $words"; return 1; }
+	done &&
+	bash complete.bash help sub | grep -x submit && bash complete.bash help share s | grep "show set" &&
+	! bash complete.bash metrics --j | grep json && ! bash complete.bash start --u | grep uri &&
+	bash complete.bash submit --wait h | grep -x "" && bash complete.bash share --u | grep -e --uri=
+'
+test_expect_success 'an option without an effect is a mistake' '
+	for words in "metrics --json" "export flux-accounting --json" "help --json" "start --json" "start --uri=x" "help --uri=x"; do
+		test_expect_code 2 weir $words 2>err && grep "has no option --" err || { echo "$words"; return 1; }
+	done &&
+	! weir metrics --help | grep -e --json && ! weir start --help | grep -e --uri
+'
 
 cat >shares.toml <<EOF
 # the test's tree

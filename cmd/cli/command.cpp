@@ -44,4 +44,12 @@ const std::vector<Option>& global_options() {
     return options;
 }
 
+std::vector<Option> global_options_of(const Command& command) {
+    std::vector<Option> options = global_options();
+    std::erase_if(options, [&command](const Option& option) {
+        return (option.name == "json" && !command.has_json) || (option.name == "uri" && !command.has_uri);
+    });
+    return options;
+}
+
 }  // namespace weir::cmd

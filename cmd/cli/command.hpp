@@ -43,6 +43,7 @@ struct Command {
     Words words;
     std::vector<Option> options;
     bool has_json = true;
+    bool has_uri = true;  ///< false: there is no instance that it could talk to
     Exit (*run)(Context&) = nullptr;
 };
 
@@ -80,7 +81,9 @@ struct Context {
     void note(const std::string& sentence) const;
 };
 
-/// --uri, --json, --help: known to every command.
+/// --uri, --json, --help: what commands have in common.
 const std::vector<Option>& global_options();
+/// Those of them that this command takes.
+std::vector<Option> global_options_of(const Command& command);
 
 }  // namespace weir::cmd

@@ -15,16 +15,14 @@ std::string option_text(const Option& option) {
     return option.value.empty() ? text : text + "=" + option.value;
 }
 
-std::string option_lines(const std::vector<Option>& options, bool with_json) {
+std::string option_lines(const std::vector<Option>& options) {
     std::size_t width = 0;
     for (const Option& option : options) {
         width = std::max(width, columns(option_text(option)));
     }
     std::string text;
     for (const Option& option : options) {
-        if (option.name != "json" || with_json) {
-            text += "  " + padded_right(option_text(option), width) + "  " + option.help + "\n";
-        }
+        text += "  " + padded_right(option_text(option), width) + "  " + option.help + "\n";
     }
     return text;
 }
@@ -75,9 +73,9 @@ std::string command_help(const Command& command) {
     text += example_lines(command.examples);
     text += "\nUsage\n  " + usage_line(command) + "\n";
     if (!command.options.empty()) {
-        text += "\nOptions\n" + option_lines(command.options, true);
+        text += "\nOptions\n" + option_lines(command.options);
     }
-    text += "\nFor every command\n" + option_lines(global_options(), command.has_json);
+    text += "\nFor every command\n" + option_lines(global_options_of(command));
     return text + "\nExit codes\n" + exit_lines();
 }
 
@@ -100,7 +98,7 @@ std::string overview(const std::vector<Command>& table) {
            example_lines({"weir demo  # watch a parent, two partitions and 600 jobs for half a minute",
                           "weir start  # start an instance tree; then, from another terminal:",
                           "weir submit -n2 --queue=batch -t 10m ./a.out  # run a program on two cores"}) +
-           "\nCommands\n" + command_lines(table) + "\nFor every command\n" + option_lines(global_options(), true) +
+           "\nCommands\n" + command_lines(table) + "\nFor every command\n" + option_lines(global_options()) +
            "\nweir COMMAND --help tells more, with examples.\n\nExit codes\n" + exit_lines();
 }
 

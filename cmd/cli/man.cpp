@@ -16,12 +16,9 @@ std::string plain(const std::string& text) {
     return out.empty() || (out.front() != '.' && out.front() != '\'') ? out : "\\&" + out;
 }
 
-std::string options_text(const std::vector<Option>& options, bool with_json) {
+std::string options_text(const std::vector<Option>& options) {
     std::string text;
     for (const Option& option : options) {
-        if (option.name == "json" && !with_json) {
-            continue;
-        }
         const std::string letter = option.letter != 0 ? std::string("-") + option.letter + ", " : "";
         const std::string value = option.value.empty() ? "" : "=" + option.value;
         text += ".TP\n" + plain(letter + "--" + option.name + value) + "\n" + plain(option.help) + "\n";
@@ -31,7 +28,7 @@ std::string options_text(const std::vector<Option>& options, bool with_json) {
 
 std::string command_text(const Command& command) {
     std::string text = ".SS " + plain(usage_line(command)) + "\n" + plain(command.summary) + ".\n";
-    text += options_text(command.options, command.has_json);
+    text += options_text(command.options);
     text += ".PP\n.nf\n";
     for (const std::string& example : command.examples) {
         text += plain("    " + example) + "\n";
@@ -48,7 +45,7 @@ std::string man_page(const std::vector<Command>& table, const std::string& versi
     for (const Command& command : table) {
         text += command_text(command);
     }
-    text += ".SH OPTIONS OF EVERY COMMAND\n" + options_text(global_options(), true) + ".SH EXIT STATUS\n";
+    text += ".SH OPTIONS OF MOST COMMANDS\n" + options_text(global_options()) + ".SH EXIT STATUS\n";
     return text + plain(exit_lines()) + ".SH SEE ALSO\nflux(1)\n";
 }
 

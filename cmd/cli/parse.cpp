@@ -34,6 +34,27 @@ const Option* find_option(const std::vector<Option>& options, const std::string&
     return nullptr;
 }
 
+/// The option of `word` that takes a value: `--name`, or a letter, also behind letters of flags as in -wn. nullptr:
+/// none.
+const Option* valued_option(const std::vector<Option>& options, const std::string& word) {
+    if (word.compare(0, 2, "--") == 0) {
+        const Option* option = find_option(options, word);
+        return option != nullptr && option->kind != Kind::flag ? option : nullptr;
+    }
+    for (std::size_t i = 1; i < word.size(); ++i) {
+        const Option* option = find_option(options, {'-', word[i]});
+        if (option == nullptr || option->kind != Kind::flag) {
+            return option;
+        }
+    }
+    return nullptr;
+}
+/// Whether that value is the next word: behind `--name` without "=", and behind a letter that ends its word.
+bool is_value_apart(const Option& option, const std::string& word) {
+    return word.compare(0, 2, "--") == 0 ? word.find('=') == std::string::npos
+                                         : word.find(option.letter, 1) == word.size() - 1;
+}
+
 bool is_negative_number(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && word[1] >= '0' && word[1] <= '9';
 }
@@ -50,10 +71,8 @@ std::size_t first_word(const Strings& argv, const std::vector<Option>& options, 
         if (!looks_like_option(argv[i])) {
             return i;
         }
-        const Option* option = find_option(options, argv[i]);
-        const bool value_is_inside =
-            argv[i].find('=') != std::string::npos || (argv[i][1] != '-' && argv[i].size() > 2);
-        if (option != nullptr && option->kind != Kind::flag && !value_is_inside) {
+        const Option* option = valued_option(options, argv[i]);
+        if (option != nullptr && is_value_apart(*option, argv[i])) {
             ++i;
         }
     }
@@ -62,7 +81,7 @@ std::size_t first_word(const Strings& argv, const std::vector<Option>& options, 
 
 std::vector<Option> all_options(const Command& command) {
     std::vector<Option> options = command.options;
-    const auto& global = global_options();
+    const auto global = global_options_of(command);
     options.insert(options.end(), global.begin(), global.end());
     return options;
 }
@@ -139,7 +158,7 @@ Result<std::pair<std::map<std::string, Strings>, Strings>> split(const Strings& 
     try {
         app.parse(reversed);
     } catch (const CLI::ArgumentMismatch&) {
-        const Option* option = argv.empty() ? nullptr : find_option(options, argv.back());
+        const Option* option = argv.empty() ? nullptr : valued_option(options, argv.back());
         const std::string name = option != nullptr ? "--" + option->name : "An option";
         return usage(
             name + " needs a value" + (option != nullptr ? ": --" + option->name + "=" + option->value : "") + ".",

@@ -220,7 +220,7 @@ Command demo_command() {
     command.examples = {
         "weir demo  # a generated workload, with a report and checks at the end",
         "weir demo --trace KTH-SP2-1996.swf.gz  # the first 600 jobs of a real log",
-        "weir demo --seed 7 --seconds 30 --keep  # another workload, faster; the instances keep running"};
+        "weir demo --seed 7 --seconds 15 --keep  # another workload, faster; the instances keep running"};
     command.options = {
         {"trace", 0, "LOG", "replay a workload log (SWF or gzipped SWF); its groups become accounts"},
         {"jobs", 'n', "N", "number of jobs (default 600)", Kind::integer, 1, 100000},
@@ -230,6 +230,7 @@ Command demo_command() {
         {"page", 0, "", "serve the live page while it runs, and print lines instead of a picture", Kind::flag},
         {"keep", 0, "", "leave the instances running until Ctrl-C", Kind::flag},
         {"plain", 0, "", "print a line every five seconds instead of a picture", Kind::flag}};
+    command.has_uri = false;
     command.run = run_demo;
     return command;
 }

@@ -230,7 +230,8 @@ Command log_command() {
                         "weir log --partition batch --level debug  # all lines of one partition"};
     command.options = {
         {"follow", 'f', "", "keep printing new lines", Kind::flag},
-        {"level", 'l', "LEVEL", "lines of this severity or worse: err, warning, notice, info (default), debug"},
+        {"level", 'l', "LEVEL",
+         "lines of this severity or worse: emerg, alert, crit, err, warning, notice, info (default), debug"},
         {"since", 0, "TIME", "only lines of the last 30m, 2h, 7d ...", Kind::duration},
         {"partition", 'p', "NAME", "lines of one partition"}};
     command.run = run_log;

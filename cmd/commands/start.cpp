@@ -304,6 +304,7 @@ Command start_command() {
         {"page", 0, "", "also serve the live page, as weir serve does", Kind::flag},
         {"foreground", 0, "", "stay in the foreground (the default)", Kind::flag}};
     command.has_json = false;
+    command.has_uri = false;
     command.run = run_start;
     return command;
 }

@@ -76,8 +76,9 @@ Command help_command() {
     command.summary = "show help on a command";
     command.examples = {"weir help  # all commands", "weir help submit  # one of them", "weir help share  # a group"};
     command.words = {"[COMMAND]", 0, 2};
-    command.options = {{"as", 0, "FORM", "print a completion script for bash, or the manual page"}};
+    command.options = {{"as", 0, "FORM", "print the completion script (bash) or the manual page (man)"}};
     command.has_json = false;
+    command.has_uri = false;
     command.run = run_help;
     return command;
 }

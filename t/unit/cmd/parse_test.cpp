@@ -16,7 +16,7 @@ std::vector<Command> table() {
          {{"ntasks", 'n', "N", "tasks", Kind::integer, 1, 100},
           {"time-limit", 't', "FSD", "limit", Kind::duration},
           {"queue", 'q', "NAME", "queue"},
-          {"wait", 0, "", "wait", Kind::flag}}},
+          {"wait", 'w', "", "wait", Kind::flag}}},
         {"nice", "lower a job", {"weir nice ƒ1 5  # five steps"}, {"JOB N", 2, 2}, {}},
         {"share show", "the tree", {"weir share show  # all of it"}, {"", 0, 0}, {}},
         {"share set",
@@ -52,6 +52,33 @@ TEST_CASE("parse: options, letters, values inside and apart") {
     CHECK(r.args.text("queue") == "debug");
     CHECK(r.args.has("wait"));
     CHECK(r.args.words == std::vector<std::string>{"./a.out", "-n", "9"});  // the program's own options stay its own
+}
+
+TEST_CASE("parse: a value apart belongs to the last letter of a word") {
+    const auto commands = table();
+    for (const std::vector<std::string>& argv : {std::vector<std::string>{"submit", "-wn", "2", "hostname"},
+                                                 {"submit", "-wn2", "hostname"},
+                                                 {"submit", "-wqnn", "-n", "2", "hostname"}}) {
+        const Request r = ok(argv, commands);
+        CHECK(r.args.has("wait"));
+        CHECK(r.args.integer("ntasks", 1) == 2);
+        CHECK(r.args.words == std::vector<std::string>{"hostname"});
+    }
+    CHECK(error({"submit", "-wn"}) == "--ntasks needs a value: --ntasks=N.\nTry: weir submit --help");
+}
+
+TEST_CASE("parse: an option that a command has no use for is refused") {
+    auto commands = table();
+    commands.back().has_json = false;
+    commands.back().has_uri = false;
+    for (const char* option : {"--json", "--uri=local:///x"}) {
+        for (const std::vector<std::string>& argv :
+             {std::vector<std::string>{"version", option}, {option, "version"}}) {
+            const auto request = parse(argv, commands);
+            REQUIRE_FALSE(request.has_value());
+            CHECK(request.error().message.find("weir version has no option --") == 0);
+        }
+    }
 }
 
 TEST_CASE("parse: an option takes one value, not the words behind it") {
