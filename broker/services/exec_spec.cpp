@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "libfairshare/base/fsd.hpp"
 
@@ -72,6 +73,9 @@ Status read_counts(const Json& jobspec, const Json& task, const Json& r, ExecSpe
         cores += ranks && ids ? ranks->count() * ids->count() : 0;
     }
     out.node_count = nodes > 0 ? nodes : 1;
+    const Json hosts = r.at("execution").at("nodelist");
+    const char* host = json_string_value(json_array_get(hosts.get(), 0));
+    out.node_name = out.node_count == 1 && host != nullptr ? host : "";
     const Json count = task.at("count");
     const Json per_resource = jobspec.at("attributes").at("system").at("shell").at("options").at("per-resource");
     const std::string per = per_resource.string_at("type").value_or("");
@@ -168,6 +172,18 @@ void note_options(const Json& options, ExecSpec& out) {
     if (options.at("output").at("limit")) {
         note("output.limit", "output has no limit", out);
     }
+    for (const char* stream : {"stdout", "stderr"}) {
+        const Json file = options.at("output").at(stream);
+        if (file.at("path") && file.boolean_at("label").value_or(false)) {
+            note(std::string("output.") + stream + ".label", "the lines of a file have no labels", out);
+        }
+    }
+    if (options.at("hwloc").at("xmlfile")) {
+        note("hwloc.xmlfile", "no file with the topology is written", out);
+    }
+    if (const auto scheme = options.at("taskmap").string_at("scheme"); scheme && *scheme != "block") {
+        note("taskmap", "all tasks run on this machine, in the order of their ranks", out);
+    }
 }
 
 Status read_system(const Json& system, ExecSpec& out) {
@@ -220,19 +236,20 @@ Status read_system(const Json& system, ExecSpec& out) {
     return Done{};
 }
 
-Status check_task_marks(const ExecSpec& spec) {
+constexpr const char* why_no_task_marks =
+    " in jobs of several tasks: they have one output and the same command; the variable FLUX_TASK_RANK is each task's "
+    "own";
+constexpr const char* why_no_node_marks = " in jobs of several nodes: all their tasks run on this machine";
+
+/// \param names  of one thing, of which the job has several
+Status check_marks(const ExecSpec& spec, std::span<const char* const> names, const std::string& why) {
     std::vector<std::string> texts = spec.command;
     texts.insert(texts.end(), {spec.output, spec.error, spec.input});
-    for (const char* name : task_marks) {
+    for (const char* name : names) {
         const std::string mark = "{{" + std::string(name) + "}}";
-        const bool is_there = std::any_of(texts.begin(), texts.end(), [&mark](const std::string& text) {
-            return text.find(mark) != std::string::npos;
-        });
-        if (is_there && spec.task_count > 1) {
-            return Error{std::errc::not_supported,
-                         "weir-broker does not have " + mark +
-                             " in jobs of several tasks: they have one output and the same command; the variable "
-                             "FLUX_TASK_RANK is each task's own"};
+        if (std::any_of(texts.begin(), texts.end(),
+                        [&mark](const std::string& text) { return text.find(mark) != std::string::npos; })) {
+            return Error{std::errc::not_supported, "weir-broker does not have " + mark + why};
         }
     }
     return Done{};
@@ -256,7 +273,10 @@ Result<ExecSpec> read_exec_spec(const Json& jobspec, const Json& r) {
         return ok.error();
     }
     read_gpus(jobspec.at("attributes").at("system").at("shell").at("options"), r, out);
-    if (auto ok = check_task_marks(out); !ok) {
+    if (auto ok = out.task_count > 1 ? check_marks(out, task_marks, why_no_task_marks) : Status(Done{}); !ok) {
+        return ok.error();
+    }
+    if (auto ok = out.node_count > 1 ? check_marks(out, node_marks, why_no_node_marks) : Status(Done{}); !ok) {
         return ok.error();
     }
     if (out.name.empty()) {

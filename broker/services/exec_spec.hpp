@@ -21,6 +21,7 @@ struct ExecSpec {
     std::optional<std::map<std::string, std::string>> environment;  // nothing: the broker's
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
+    std::string node_name;  // of the only node; empty: several
     /// That the tasks are told of, none or some; nothing: they are told of none. Nodes count their gpus each by itself,
     /// so those of several nodes have no number on this machine.
     std::optional<IdSet> gpus;
@@ -48,5 +49,7 @@ bool is_child_instance(const ExecSpec& spec);
 /// Names, as {{NAME}} in a command, an environment or a file name, of the number of one task. A job of several has one
 /// command, environment and output, so it is refused for them.
 inline constexpr const char* task_marks[] = {"taskid", "task.id", "task.rank", "task.index", "task.localid"};
+/// The same of one node, in a job of several.
+inline constexpr const char* node_marks[] = {"node.id", "node.name"};
 
 }  // namespace weir::broker

@@ -10,13 +10,13 @@
 
 #include "broker/services/deadlines.hpp"
 #include "broker/services/exec_environment.hpp"
+#include "broker/services/exec_marks.hpp"
 #include "broker/services/exec_process.hpp"
 #include "broker/services/job_folder.hpp"
 #include "broker/services/job_output.hpp"
 #include "broker/services/service.hpp"
 #include "broker/services/services.hpp"
 #include "libfairshare/base/fsd.hpp"
-#include "libfairshare/base/marks.hpp"
 
 namespace weir::broker {
 namespace {
@@ -24,12 +24,6 @@ namespace {
 std::string attribute(flux_t* h, const char* name) {
     const char* value = flux_attr_get(h, name);
     return value != nullptr ? value : "";
-}
-
-std::string encode_id(flux_jobid_t id, const char* kind) {
-    char text[64] = {};
-    flux_job_id_encode(id, kind, text, sizeof text);
-    return text;
 }
 
 struct Job {
@@ -150,14 +144,14 @@ class JobExec {
         job.request = HeldMessage(msg);
         job.userid = static_cast<std::uint32_t>(payload.integer_at("userid").value_or(FLUX_USERID_UNKNOWN));
         ++started_count_;
-        const auto spec = read_exec_spec(payload.at("jobspec"), payload.at("R"));
+        auto spec = read_exec_spec(payload.at("jobspec"), payload.at("R"));
         const bool is_reattach = payload.boolean_at("reattach").value_or(false);
         if (!spec) {
             fail(id, job, "exec", spec.error().message);
         } else if (spec->simulated) {
             simulate(id, job, *spec, is_reattach ? payload.number_at("t_start") : std::nullopt);
         } else if (is_reattach) {
-            fail(id, job, "exec", "lost in a broker restart");
+            fail(id, job, "exec", "lost in a restart of the broker or of job-exec");
         } else if (auto launched = launch(id, job, *spec); !launched) {
             fail(id, job, "exec", launched.error().message);
         }
@@ -180,12 +174,22 @@ class JobExec {
         }
     }
 
-    Status launch(flux_jobid_t id, Job& job, const ExecSpec& spec) {
+    /// A job whose working directory is not here runs in /tmp, as in flux-core.
+    static void use_existing_folder(ExecSpec& spec) {
+        if (!spec.cwd.empty() && ::access(spec.cwd.c_str(), X_OK) < 0) {
+            spec.notes += "weir-broker: cannot change to the directory " + spec.cwd + ": " + std::strerror(errno) +
+                          "; the job runs in /tmp\n";
+            spec.cwd = "/tmp";
+        }
+    }
+
+    Status launch(flux_jobid_t id, Job& job, ExecSpec& spec) {
         if (is_child_instance(spec) && spec.task_count > 1) {
             return Error{std::errc::not_supported,
                          "a child instance here is one broker on one node, and this job has " +
                              std::to_string(spec.task_count) + ": request one node"};
         }
+        use_existing_folder(spec);
         const std::string name = encode_id(id, "f58plain");
         const auto folder = folders_.make(name, spec.files);
         if (!folder) {
@@ -207,28 +211,6 @@ class JobExec {
             deadlines_.set(id, limit);
         }
         return launched;
-    }
-
-    static Marks marks_of(flux_jobid_t id, const ExecSpec& spec, const std::string& folder) {
-        const std::string f58 = encode_id(id, "f58plain");
-        Marks marks{{"tmpdir", folder},
-                    {"id", f58},
-                    {"jobid", f58},
-                    {"id.f58", f58},
-                    {"id.f58plain", f58},
-                    {"id.dec", encode_id(id, "dec")},
-                    {"id.hex", encode_id(id, "hex")},
-                    {"id.words", encode_id(id, "words")},
-                    {"name", spec.name},
-                    {"size", std::to_string(spec.task_count)},
-                    {"ntasks", std::to_string(spec.task_count)},
-                    {"nnodes", std::to_string(spec.node_count)}};
-        for (const char* name : task_marks) {
-            if (spec.task_count == 1) {
-                marks.emplace_back(name, "0");
-            }
-        }
-        return marks;
     }
 
     /// A relative path is meant from the job's working directory.

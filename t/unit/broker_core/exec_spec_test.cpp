@@ -99,6 +99,31 @@ TEST_CASE("exec spec: limits of resources, and options that have no effect") {
           "weir-broker: the shell option output.limit has no effect here: output has no limit\n");
 }
 
+TEST_CASE("exec spec: of an option that it does without, the job's stderr tells") {
+    const auto notes = [](const std::string& text) {
+        return read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":1}})",
+                              R"("shell":{"options":{)" + text + "}}")
+            ->notes;
+    };
+    CHECK(notes(R"("output":{"stdout":{"path":"f","label":true}})").find("output.stdout.label has no effect") !=
+          std::string::npos);
+    CHECK(notes(R"("output":{"stdout":{"label":true}})").empty());  // flux run labels what it shows
+    CHECK(notes(R"("hwloc":{"xmlfile":1})").find("hwloc.xmlfile has no effect") != std::string::npos);
+    CHECK(notes(R"("taskmap":{"scheme":"cyclic"})").find("taskmap has no effect") != std::string::npos);
+    CHECK(notes(R"("taskmap":{"scheme":"block"})").empty());
+}
+
+TEST_CASE("exec spec: marks of the node in a job of one, not in a job of several") {
+    const auto in = [](const std::string& r) {
+        const Json jobspec = Json::parse_payload(
+            R"({"resources":[],"tasks":[{"command":["a","{{node.name}}"],"count":{"total":1}}],"attributes":{}})");
+        return weir::broker::read_exec_spec(jobspec, Json::parse_payload(r));
+    };
+    CHECK(in(R"({"execution":{"R_lite":[{"rank":"3","children":{"core":"0"}}],"nodelist":["n3"]}})")->node_name ==
+          "n3");
+    CHECK(in(R).error().message.find("{{node.name}} in jobs of several nodes") != std::string::npos);
+}
+
 TEST_CASE("exec spec: what becomes of a file that is there already") {
     const auto mode = [](const std::string& text) {
         return read_exec_spec(SLOTS, R"({"command":["a"],"count":{"total":1}})",

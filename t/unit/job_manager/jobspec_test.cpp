@@ -62,6 +62,8 @@ TEST_CASE("jobspec: a job is refused for a shell option that is left out, and fo
     CHECK(refused(R"("exit-on-error":1)").find(" exit-on-error: ") != std::string::npos);
     CHECK(refused(R"("exit-on-error":0,"pty":false)").empty());
     CHECK(refused(R"("per-resource":{"type":"node"},"mpi":"none","exit-timeout":"none","rlimit":{"cpu":-1})").empty());
+    CHECK(refused(R"("taskmap":{"scheme":"nosuch"})").find("taskmap nosuch is unknown") == 0);
+    CHECK(refused(R"("taskmap":{"scheme":"cyclic","value":"2"})").empty());
     CHECK(refused(R"("pty":1)", R"(,"exec":{"test":{"run_duration":1}})").empty());
     CHECK(check_shell_options(json("{}").get()));
 }

@@ -2,7 +2,10 @@
 // Owns: which options of flux-core's job shell a job is refused for. Must not know flux_t, how tasks are started.
 #include "broker/services/job-manager/codecs/shell_options.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 namespace weir::broker::jobs {
 namespace {
@@ -25,6 +28,9 @@ constexpr LeftOut left_out[] = {
     {"stage-in", "files are not copied from archives", nullptr},
 };
 
+/// What maps tasks to nodes. Here all of them run on one machine.
+constexpr std::string_view taskmaps[] = {"block", "cyclic", "hostfile", "manual"};
+
 bool asks_for(const json_t* value, const char* harmless) {
     if (!value || json_is_null(value) || json_is_false(value)) {
         return false;
@@ -43,6 +49,11 @@ Status check_shell_options(const json_t* jobspec) {
         return Done{};  // a simulated job has no tasks
     }
     const json_t* options = read_path(jobspec, "attributes.system.shell.options");
+    const std::string scheme(read_string(json_object_get(options, "taskmap"), "scheme").value_or("block"));
+    if (std::find(std::begin(taskmaps), std::end(taskmaps), scheme) == std::end(taskmaps)) {
+        return Error{std::errc::invalid_argument,
+                     "taskmap " + scheme + " is unknown: it is block, cyclic, hostfile or manual"};
+    }
     for (const LeftOut& one : left_out) {
         if (asks_for(json_object_get(options, one.option), one.harmless)) {
             return Error{std::errc::invalid_argument, std::string("weir-broker does not have the shell option ") +
