@@ -74,7 +74,7 @@ test_expect_success 'a job whose executor was loaded again has failed, and its c
 	job rpc module.remove "{\"name\":\"job-exec\"}" &&
 	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
 	job wait $real clean &&
-	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$" &&
+	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a restart of the broker or of job-exec\"$" &&
 	next=$(job submit) && job wait $next clean
 '
 test_expect_success 'nor does it run for ever if the executor never greeted this job-manager' '
@@ -84,7 +84,7 @@ test_expect_success 'nor does it run for ever if the executor never greeted this
 	job rpc module.remove "{\"name\":\"job-exec\"}" &&
 	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
 	job wait $real clean &&
-	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a broker restart\"$"
+	job jobs exception_type exception_note | grep "^$real \"exec\" \"lost in a restart of the broker or of job-exec\"$"
 '
 test_expect_success 'a job that waits for cores starts when the executor is back' '
 	job rpc module.remove "{\"name\":\"job-exec\"}" &&
