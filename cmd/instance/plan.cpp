@@ -86,7 +86,11 @@ std::string parent_config(const Plan& plan, const std::vector<std::string>& queu
     for (const std::string& queue : queues) {
         text += "[queues." + toml_string(queue) + "]\n";
     }
-    text += "[queues." + std::string(instance_queue) + "]\n";
+    // [policy.limits] of the site are for jobs, not for the partitions that run them: it must be said for each limit.
+    text += "[queues." + std::string(instance_queue) + ".policy.limits]\nduration = \"0\"\n";
+    for (const char* bound : {"max", "min"}) {
+        text += "job-size." + std::string(bound) + " = { nnodes = -1, ncores = -1, ngpus = -1 }\n";
+    }
     if (!plan.default_queue.empty()) {
         text += "\n[policy.jobspec.defaults.system]\nqueue = " + toml_string(plan.default_queue) + "\n";
     }

@@ -59,7 +59,10 @@ wait = 10
 
 [queues."debug"]
 [queues."batch"]
-[queues.instances]
+[queues.instances.policy.limits]
+duration = "0"
+job-size.max = { nnodes = -1, ncores = -1, ngpus = -1 }
+job-size.min = { nnodes = -1, ncores = -1, ngpus = -1 }
 
 [policy.jobspec.defaults.system]
 queue = "batch"
