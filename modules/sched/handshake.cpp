@@ -105,7 +105,9 @@ void SchedModule::acquire() {
 }
 
 void SchedModule::on_resources(flux_future_t* f) {
-    if (has_resources_ && flux_rpc_get(f, nullptr) < 0) {
+    // In a stock Flux the scheduler ends with the resource module, as Flux's own schedulers do: rc3 may have unloaded
+    // it.
+    if (has_resources_ && flux::is_embedded(h_) && flux_rpc_get(f, nullptr) < 0) {
         resources_gone();
         return;
     }
