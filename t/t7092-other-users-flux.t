@@ -16,10 +16,12 @@ import base64, json, sys, time
 import flux, flux.job, flux.kvs
 from flux.job import JobID, JobspecV1
 h = flux.Flux()
-spec = JobspecV1.from_command(sys.argv[2:], num_tasks=1, cores_per_task=1)
+spec = JobspecV1.from_command(sys.argv[3:], num_tasks=1, cores_per_task=1)
 spec.cwd, spec.environment = "/", {"PATH": "/usr/bin:/bin"}
 spec.setattr("system.queue", sys.argv[1])
 jobid = int(flux.job.submit(h, spec, urgency=0)) + (1 << 24)
+if sys.argv[2] == "bypass":
+    spec.setattr("system.alloc-bypass", 1)
 text = spec.dumps()
 parts = b"version\0i1\0userid\0i65534\0mechanism\0snone\0\0", text.encode()
 J = ".".join(base64.b64encode(part).decode() for part in parts) + ".none"
@@ -35,15 +37,17 @@ EOF
 cat >other.sh <<\EOF
 flux queue start --all --quiet
 flux submit --queue=batch --wait true && echo mine ran
-flux python other_user.py batch touch "$PWD/by-another"
-flux python other_user.py instances touch "$PWD/by-another"
+for kind in plain bypass; do
+	flux python other_user.py batch $kind touch "$PWD/by-another"
+	flux python other_user.py instances $kind touch "$PWD/by-another"
+done
 flux submit --queue=batch --wait true && echo mine ran again
 test -e by-another || echo it did not run
 EOF
-test_expect_success 'refused at submission, also in the queue of the partitions themselves' '
+test_expect_success 'refused at submission, also in the queue of the partitions themselves, and with the attribute alloc-bypass' '
 	inside other.sh >out 2>&1; code=$?; cat out && test $code = 0 && grep "^mine ran again" out && grep "^it did not run" out &&
-	grep "the partitions of the queue batch run jobs as the owner of this instance, so they take no other user.s job" out &&
-	grep "the queue instances is for the partitions themselves: submit to batch" out
+	test "$(grep -c "the partitions of the queue batch run jobs as the owner of this instance, so they take no other user.s job" out)" = 2 &&
+	test "$(grep -c "the queue instances is for the partitions themselves: submit to batch" out)" = 2
 '
 cat >limit.sh <<\EOF
 flux queue start --all --quiet

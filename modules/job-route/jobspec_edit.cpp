@@ -139,6 +139,7 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     Json owned = Json::ref(system);
     owned.set("weir", std::move(weir));
     json_object_del(system, "dependencies");
+    json_object_del(system, "alloc-bypass");
     const char* queue = json_string_value(json_object_get(system, "queue"));
     if (queue != nullptr && own_queues.count(queue) == 0) {
         json_object_del(system, "queue");

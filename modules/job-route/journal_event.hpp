@@ -33,7 +33,7 @@ struct JobFacts {
     std::string account;                     ///< "bank" in the jobspec; empty: it names none
     std::string qos;
     std::vector<std::string> properties;  ///< that each of its nodes must have
-    bool has_own_R = false;               ///< stock Flux's alloc-bypass
+    bool has_own_R = false;               ///< stock Flux's alloc-bypass, which counts of the owner alone
     // weir.partition: it is an instance of a partition that this instance keeps
     std::string partition;
     std::string partition_digest;

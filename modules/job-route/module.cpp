@@ -256,7 +256,8 @@ void Module::on_journal(flux_future_t* f) {
     change();
 }
 
-/// Only the owner submits copies of the parent's jobs; the attribute in another user's jobspec is ignored.
+/// Only the owner submits copies of the parent's jobs, and jobs with an R of their own; the attributes in another
+/// user's jobspec are ignored.
 void Module::take_entry(const JournalEntry& entry) {
     if (entry.is_end_of_backlog) {
         journal_pauses_.reset();
@@ -273,9 +274,11 @@ void Module::take_entry(const JournalEntry& entry) {
     for (const JournalEvent& event : entry.events) {
         if (event.kind == JournalEvent::Kind::submit) {
             JobFacts facts = entry.facts;
-            if (!is_child_ || event.userid != getuid()) {
+            const bool is_mine = event.userid == getuid();
+            if (!is_child_ || !is_mine) {
                 facts.upstream = 0;
             }
+            facts.has_own_R = facts.has_own_R && is_mine;
             table_.submitted(id, event, facts);
             keeper_->submitted(id, event, facts);
             if (facts.upstream != 0) {

@@ -116,9 +116,11 @@ void Tap::start() {
     admission_.set_runs_as_owner(flux::is_embedded(flux()));
 }
 
-/// A job that is itself a child instance (weir.serves), or that brings its own R, is this instance's to run.
+/// A job that is itself a child instance (weir.serves), or that brings its own R, is this instance's to run. The latter
+/// is believed of the owner alone: others would pass the partitions by it.
 bool Tap::is_routed(const NewJob& job) const {
-    return job.queue != nullptr && job.bypass == nullptr && queues_.count(job.queue) > 0 &&
+    const bool has_own_R = job.bypass != nullptr && job.userid == static_cast<json_int_t>(getuid());
+    return job.queue != nullptr && !has_own_R && queues_.count(job.queue) > 0 &&
            json_object_get(job.weir, "serves") == nullptr;
 }
 
@@ -160,7 +162,7 @@ int Tap::on_validate(flux_plugin_t* p, flux_plugin_arg_t* args) {
     const JobFacts facts = decode_facts(reader.read(text));
     const bool is_mine = userid == static_cast<json_int_t>(getuid());
     const bool is_from_above = is_child_ && is_mine && facts.upstream != 0;
-    if (facts.has_own_R || is_from_above || (is_mine && !facts.serves.empty())) {
+    if (is_from_above || (is_mine && (facts.has_own_R || !facts.serves.empty()))) {
         return 0;
     }
     const auto sentence = queues_.count(facts.queue) == 0
