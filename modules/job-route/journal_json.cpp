@@ -271,6 +271,18 @@ JobFacts decode_facts(FlatValue jobspec) {
     return facts;
 }
 
+std::uint32_t updates_in(std::string_view eventlog) {
+    std::uint32_t count = 0;
+    FlatJson reader;
+    while (!eventlog.empty()) {
+        const std::string_view line = eventlog.substr(0, eventlog.find('\n'));
+        const Name* name = find(text_at(reader.read(line), "name"));
+        count += name != nullptr && name->kind == Kind::update ? 1 : 0;
+        eventlog.remove_prefix(std::min(eventlog.size(), line.size() + 1));
+    }
+    return count;
+}
+
 Json journal_filter() {
     Json filter = Json::object();
     for (const Name& name : event_kinds) {

@@ -5,8 +5,10 @@
 #pragma once
 #include <jansson.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libfairshare/base/flat_json.hpp"
@@ -42,6 +44,8 @@ struct JournalEntry {
     bool has_jobspec = false;
 };
 Result<JournalEntry> decode_journal(FlatValue payload);
+/// The changes of the jobspec that an eventlog has, each of which the journal told as Kind::update.
+std::uint32_t updates_in(std::string_view eventlog);
 /// The event names that decode_journal() understands, as the journal's `allow` object.
 Json journal_filter();
 

@@ -312,12 +312,15 @@ void ParentRole::end_batch() {
 }
 
 /// The journal's jobspec has no environment. Where the stored one has none either (stock Flux), it is in J. Flags 2
-/// adds later updates to the jobspec.
+/// adds later updates to the jobspec, those that the stored eventlog has.
 void ParentRole::fetch(JobId id, bool with_J) {
     Json keys = Json::array();
     keys.append(Json::string("jobspec"));
     if (with_J) {
         keys.append(Json::string("J"));
+    }
+    if (updates_of(id) > 0) {
+        keys.append(Json::string("eventlog"));
     }
     Json payload = Json::object();
     payload.set("id", id.value).set("keys", std::move(keys)).set("flags", 2);
@@ -343,7 +346,8 @@ void ParentRole::on_fetched(flux_future_t* f) {
     const bool is_about_the_job = caught.errnum == ENOENT || caught.errnum == EINVAL || caught.errnum == EPROTO;
     if (caught.errnum != 0 && !is_about_the_job) {
         if (fetches_later_.empty()) {
-            flux::log(h_, LOG_WARNING, caught.message + ": jobs wait until their jobspec can be read");
+            flux::log(h_, caught.errnum == ESTALE ? LOG_DEBUG : LOG_WARNING,
+                      caught.message + ": jobs wait until their jobspec can be read");
             flux_timer_watcher_reset(fetch_retry_.get(), flux::real_seconds(h_, fetch_pause), 0.);
             flux_watcher_start(fetch_retry_.get());
         }
@@ -362,6 +366,12 @@ void ParentRole::fetch_again() {
     }
 }
 
+std::uint32_t ParentRole::updates_of(JobId id) const {
+    const RouteJob* job = table_.active(id);
+    return job != nullptr ? job->updates : 0;
+}
+
+/// A stock Flux tells an update before it stores it, so the jobspec may be that of before.
 void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
     const Json answer = flux::rpc_get(f, lookup_topic);
     const char* jobspec = json_string_value(json_object_get(answer.get(), "jobspec"));
@@ -370,6 +380,9 @@ void ParentRole::take_jobspec(const Fetch& done, flux_future_t* f) {
         throw Failure(EPROTO, "job-info.lookup: the answer has no jobspec, or no J");
     }
     stores_J_ = done.with_J;
+    if (updates_in(answer.string_at("eventlog").value_or("")) < updates_of(done.id)) {
+        throw Failure(ESTALE, "an update of job " + std::to_string(done.id.value) + " is not stored yet");
+    }
     const bool is_whole = !done.with_J || has_environment(jobspec);
     table_.jobspec_ready(done.id, is_whole ? jobspec : value_or_throw(with_environment(jobspec, J)));
 }

@@ -89,6 +89,7 @@ class ParentRole {
     void on_fetched(flux_future_t* f);
     void fetch_again();
     void take_jobspec(const Fetch& fetch, flux_future_t* f);
+    std::uint32_t updates_of(JobId id) const;
     void send_orders(std::vector<std::pair<JobId, Order>> orders);
     std::string output_of(JobId id) const;
     void close(JobId child);

@@ -113,9 +113,10 @@ struct RouteJob {
     JobFacts facts;
     Instant submit{};  ///< when its user submitted it, at whatever level
     std::string uri;
-    int kind = 0;            ///< of the rules that it meets (RuleBook)
-    std::int64_t cores = 0;  ///< of its R; 0: unknown, or no alloc on record
-    bool may_go = true;      ///< false until the instance above has this job's allocation on record
+    std::uint32_t updates = 0;  ///< of its jobspec, that the journal has told
+    int kind = 0;               ///< of the rules that it meets (RuleBook)
+    std::int64_t cores = 0;     ///< of its R; 0: unknown, or no alloc on record
+    bool may_go = true;         ///< false until the instance above has this job's allocation on record
     Progress progress = Progress::entering;
     std::variant<Own, Routed> role;
 

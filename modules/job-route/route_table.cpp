@@ -306,6 +306,7 @@ void RouteTable::on_update(Entry& entry, const JournalEvent& event) {
                              is_new(event.queue, facts.queue) || is_new(event.duration, facts.duration) ||
                              is_new(event.account, facts.account);
     }
+    job.updates += 1;
     facts.queue = event.queue.value_or(facts.queue);
     facts.duration = event.duration.value_or(facts.duration);
     facts.account = event.account.value_or(facts.account);

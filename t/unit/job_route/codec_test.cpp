@@ -279,6 +279,16 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     CHECK_FALSE(localize(submit, {}));
 }
 
+TEST_CASE("eventlog: its updates of the jobspec are counted") {
+    const std::string submit = R"({"timestamp":1.5,"name":"submit","context":{"userid":7}})";
+    const std::string update = R"({"timestamp":2.5,"name":"jobspec-update","context":{"attributes.system.bank":"x"}})";
+    CHECK(updates_in("") == 0);
+    CHECK(updates_in(submit + "\n") == 0);
+    CHECK(updates_in(submit + "\n" + update + "\n") == 1);
+    CHECK(updates_in(submit + "\n" + update + "\n" + update) == 2);
+    CHECK(updates_in("{\n\n" + update + "\n{\"name\":7}\n") == 1);
+}
+
 TEST_CASE("jobspec: files of the output are named by the parent's id") {
     const weir::Marks names{{"id", "f3"}, {"id.dec", "77"}};
     const auto of_path = [&](const std::string& path) {

@@ -286,3 +286,17 @@ TEST_CASE("route queue: an allocation in a child that does not serve the new que
     REQUIRE(table.report(a_report(ChildEvent::Kind::allocated)));
     CHECK(table.take().tap.empty());
 }
+
+// Mutant: modules/job-route/route_table.cpp: job.updates += 1 => job.updates += is_synced_ ? 1 : 0
+TEST_CASE("route queue: the updates of a jobspec are counted, those of the backlog too") {
+    RouteTable table(false);
+    run_host(table, host);
+    enter(table, job);
+    CHECK(table.active(job)->updates == 0);
+    change_queue(table, "debug");
+    table.synced();
+    CHECK(table.active(job)->updates == 1);
+    change_queue(table, "batch");
+    table.event(job, an_event(Kind::update));  // of what job-route does not look at
+    CHECK(table.active(job)->updates == 3);
+}
