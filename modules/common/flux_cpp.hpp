@@ -162,6 +162,10 @@ inline flux_msg_cred cred_of(const flux_msg_t* msg) {
     }
     return cred;
 }
+inline bool is_from_owner(const flux_msg_t* msg) {
+    flux_msg_cred cred{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
+    return flux_msg_get_cred(msg, &cred) == 0 && (cred.rolemask & FLUX_ROLE_OWNER) != 0;
+}
 
 // ---- trampolines: member functions as C callbacks. The object needs `flux_t* flux() const`. ----
 namespace detail {
@@ -187,7 +191,8 @@ void on_request(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
     }
 }
 /// A handler that answers later, by itself or not at all: `void T::method(const flux_msg_t*)`. A Failure is sent as the
-/// error response when the message is a request that wants one, and logged otherwise.
+/// error response when the message is a request that wants one, and logged otherwise. A guest's is not logged: he could
+/// fill the log.
 template <auto Method>
 void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg) {
     using T = typename detail::member<decltype(Method)>::object;
@@ -198,7 +203,7 @@ void on_message(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg
         (void)guard(h, "respond", [&] {
             if (answerable) {
                 respond_error(h, msg, caught.errnum, caught.message);
-            } else {
+            } else if (is_from_owner(msg)) {
                 const char* topic = nullptr;
                 (void)flux_msg_get_topic(msg, &topic);
                 log(h, LOG_ERR, std::string(topic != nullptr ? topic : "message") + ": " + caught.message);

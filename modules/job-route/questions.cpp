@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "libfairshare/base/escaped_text.hpp"
 #include "modules/common/parent_link.hpp"
 
 namespace weir::route {
@@ -114,7 +115,7 @@ void Questions::ask(const flux_msg_t* msg) {
     flux::unpack(msg, "{s:I s:s s?o}", "id", &id, "topic", &topic, "payload", &payload);
     const QuestionKind* kind = question_kind(topic);
     if (kind == nullptr) {
-        throw Failure(EINVAL, "\"" + std::string(topic) + "\" is no question; questions are " + question_topics());
+        throw Failure(EINVAL, "\"" + escaped(topic) + "\" is no question; questions are " + question_topics());
     }
     Json kept = json_is_object(payload) ? Json::ref(payload) : Json::object();
     if (kept.dump().size() > question_bytes_max) {
