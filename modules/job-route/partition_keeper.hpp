@@ -61,6 +61,7 @@ class PartitionKeeper {
     void change(const flux_msg_t* msg);
 
     void read_changes();
+    Status write(const PartitionChanges& changes) const;
     Status put_changes(PartitionChanges changes);
     Status check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues, const json_t* route) const;
     std::vector<PartitionSpec> checked(const json_t* array) const;

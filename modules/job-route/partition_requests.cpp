@@ -105,10 +105,13 @@ void PartitionKeeper::read_changes() {
     }
 }
 
+Status PartitionKeeper::write(const PartitionChanges& changes) const {
+    return changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes.text());
+}
+
 /// Written before they are in force: what could not be written is not done.
 Status PartitionKeeper::put_changes(PartitionChanges changes) {
-    if (const Status is_written = changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes.text());
-        !is_written) {
+    if (const Status is_written = write(changes); !is_written) {
         return is_written;
     }
     changes_ = std::move(changes);
@@ -158,7 +161,8 @@ std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array) const {
     return specs;
 }
 
-/// The configuration has been checked. An invalid file of changes is ignored.
+/// The configuration has been checked. An invalid file of changes is ignored. What is dropped leaves the file as well:
+/// otherwise it would be in force again when the former table returns.
 void PartitionKeeper::put_in_force() {
     std::vector<std::string> forgotten;
     in_force_ = changes_.applied_to(configured_.get(), &forgotten);
@@ -166,6 +170,9 @@ void PartitionKeeper::put_in_force() {
         flux::log(h_, LOG_NOTICE,
                   "The configuration of the partition " + name +
                       " has changed: what `weir partition` had set for it is dropped.");
+    }
+    if (const Status is_written = forgotten.empty() ? Status(Done{}) : write(changes_); !is_written) {
+        flux::log(h_, LOG_ERR, is_written.error().message + ": the file still has what is dropped");
     }
     auto specs = decode_partitions(in_force_.get(), users_.get());
     if (!specs) {
