@@ -88,6 +88,9 @@ test_expect_success 'what a guest chose reaches no terminal raw' '
 	not_raw weir prio explain $held && not_raw weir why $held && not_raw weir usage &&
 	not_raw test_must_fail weir submit --account "x${ESC}[2J" --simulate=1h x && grep "x?\[2J" raw
 '
+test_expect_success 'his instances are his jobs: they are canceled as such, and no partition is' '
+	weir cancel --json --all --user alice >out && jq -e ".left_out == [] and .count == 4" out && wait_event $second clean && partition batch "select(.state == \"up\")"
+'
 test_expect_success 'all ends' '
 	exec 9>&- && stop_weir
 '

@@ -196,6 +196,27 @@ void ask_child(const ChildEntry& entry, Instance& child, const Way& way, Threads
     }
 }
 
+/// The children in an answer of job-route.tree.
+std::vector<ChildEntry> children_in(const json_t* answer) {
+    std::vector<ChildEntry> children;
+    const std::int64_t owner = integer_at(answer, "owner", FLUX_USERID_UNKNOWN);
+    for (const json_t* child : items_at(answer, "children")) {
+        ChildEntry entry;
+        entry.jobid = static_cast<std::uint64_t>(integer_at(child, "jobid"));
+        entry.userid = static_cast<std::uint32_t>(integer_at(child, "userid", FLUX_USERID_UNKNOWN));
+        entry.is_of_owner = entry.userid != FLUX_USERID_UNKNOWN && entry.userid == owner;
+        entry.uri = text_at(child, "uri");
+        entry.state = text_at(child, "state");
+        entry.lost_since = number_at(child, "lost_since");
+        entry.is_drained = json_is_true(json_object_get(child, "drained"));
+        entry.serves = texts_at(child, "serves");
+        entry.partition = text_at(child, "partition");
+        entry.name = entry.partition.empty() && entry.is_of_owner ? listed(entry.serves) : entry.partition;
+        children.push_back(std::move(entry));
+    }
+    return children;
+}
+
 }  // namespace
 
 std::int64_t cores_of_r(json_t* document) {
@@ -317,25 +338,8 @@ std::string absent_text(const PartitionState& state) {
 }
 
 std::vector<ChildEntry> children_of(Client& client) {
-    std::vector<ChildEntry> children;
-    if (auto answer = client.call("job-route.tree", Json::object())) {
-        const std::int64_t owner = integer_at(answer->get(), "owner", FLUX_USERID_UNKNOWN);
-        for (const json_t* child : items_at(answer->get(), "children")) {
-            ChildEntry entry;
-            entry.jobid = static_cast<std::uint64_t>(integer_at(child, "jobid"));
-            entry.userid = static_cast<std::uint32_t>(integer_at(child, "userid", FLUX_USERID_UNKNOWN));
-            entry.is_of_owner = entry.userid != FLUX_USERID_UNKNOWN && entry.userid == owner;
-            entry.uri = text_at(child, "uri");
-            entry.state = text_at(child, "state");
-            entry.lost_since = number_at(child, "lost_since");
-            entry.is_drained = json_is_true(json_object_get(child, "drained"));
-            entry.serves = texts_at(child, "serves");
-            entry.partition = text_at(child, "partition");
-            entry.name = entry.partition.empty() && entry.is_of_owner ? listed(entry.serves) : entry.partition;
-            children.push_back(std::move(entry));
-        }
-    }
-    return children;
+    auto answer = client.call("job-route.tree", Json::object());
+    return answer ? children_in(answer->get()) : std::vector<ChildEntry>();
 }
 
 bool may_open(const ChildEntry& child) {
@@ -359,8 +363,10 @@ std::map<std::uint64_t, std::string> partition_names(Client& client) {
 std::set<std::uint64_t> partition_jobs(Client& client) {
     std::set<std::uint64_t> ids;
     if (auto answer = client.call("job-route.tree", Json::object())) {
-        for (const json_t* child : items_at(answer->get(), "children")) {
-            ids.insert(static_cast<std::uint64_t>(integer_at(child, "jobid")));
+        for (const ChildEntry& child : children_in(answer->get())) {
+            if (child.is_of_owner) {
+                ids.insert(child.jobid);
+            }
         }
         for (const json_t* id : items_at(answer->get(), "instances")) {
             ids.insert(static_cast<std::uint64_t>(json_integer_value(id)));

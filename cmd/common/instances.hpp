@@ -52,8 +52,8 @@ std::vector<ChildEntry> children_of(Client& client);
 /// instance_name() of each child.
 std::map<std::uint64_t, std::string> partition_names(Client& client);
 
-/// Jobs that are partitions: children of job-route, and jobs whose jobspec says so and that are not attached (yet or
-/// any more). Other users' jobs run in them.
+/// Jobs that are partitions: the owner's children of job-route, and his jobs whose jobspec says so and that are not
+/// attached (yet or any more). Other users' jobs run in them. A guest's instance is his own job.
 std::set<std::uint64_t> partition_jobs(Client& client);
 
 /// A job that is an instance of a partition.
