@@ -155,6 +155,9 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
     if (job.urgency == urgency_held) {
         return reason("held", "is held: its urgency is 0; `weir nice " + job_name(job.id) + " 0` releases it");
     }
+    if (const std::string refusal = text_at(facts.priority.get(), "refusal"); !refusal.empty()) {
+        return reason("no-association", "is held back until somebody pays for it: " + refusal);
+    }
     if (const std::string limit = text_at(facts.priority.get(), "limit"); !limit.empty()) {
         return reason("limit", "is held back by a limit: " + limit);
     }

@@ -376,6 +376,21 @@ void CountedUsage::rebind(ShareTreePtr tree, Instant at) {
     tree_ = std::move(tree);
 }
 
+void CountedUsage::take_back(const CountedJob& job, Instant at) {
+    const ChargedJob& charge = job.charge;
+    if (charge.requested == Duration{}) {
+        if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
+            ledger->end(unassociated, charge.rate, at);
+            ledger->start(charge.payer, charge.rate, at);
+        } else {
+            std::get<WindowLedger>(kept_).start(charge.payer, charge.rate, at);
+        }
+    }
+    if (history_) {
+        history_->start(charge.payer, job.holds, charge.started);
+    }
+}
+
 void CountedUsage::extend(ShareTreePtr tree) {
     if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
         ledger->extend(tree);

@@ -83,6 +83,9 @@ class CountedUsage {
     /// Changes the tree: usage stays with its path, as in UsageLedger::rebind(); windows and histories of removed
     /// leaves are dropped. Jobs of removed leaves are charged to `unassociated` from then on.
     void rebind(ShareTreePtr tree, Instant at);
+    /// After rebind(): the payer of a running job, whose leaf an earlier rebind() removed, is charged for it from `at`
+    /// on. What was charged at dispatch has come back with the leaf; a history counts the whole job. O(depth).
+    void take_back(const CountedJob& job, Instant at);
     /// Takes a tree that extends() this one: ids stay. O(new leaves).
     void extend(ShareTreePtr tree);
 

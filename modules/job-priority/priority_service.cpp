@@ -16,7 +16,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       sends_(log_, is_child),
       charges_(settings_, book_, users_, accounting_, sends_.uplink()),
       children_(log_, book_, payers_, accounting_, sends_.uplink()),
-      gate_(settings_, book_, children_, is_child),
+      gate_(settings_, book_, payers_, children_, is_child),
       ranking_(settings_, users_, is_child),
       ranked_(settings_, {book_, accounting_, users_, ranking_, gate_, children_}, log_) {
     users_.configure(settings_.users);
@@ -62,6 +62,7 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     std::vector<std::string> faults = apply_each(events, [this](const JobEvent& event) { apply(event); });
     charges_.end_unheld(last_seen);
     children_.forget_unheld();
+    membership_.follow_charges([this](FluxJobId id) { gate_.count(tree(), id); });
     backlog_.clear();
     sends_.end_backlog(book_.pending());
     gate_.end_backlog(tree());
@@ -162,6 +163,7 @@ void PriorityService::accept(TreeChangeover changeover) {
     accounting_ = std::move(changeover.accounting);
     log_ = std::move(changeover.log);
     payers_.set_tree(tree());
+    book_.follow_tree(changeover.moved);
     ranking_.set_tree(tree());
     sends_.factors().restart();
     accounts_version_ += 1;

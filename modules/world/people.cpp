@@ -170,21 +170,31 @@ void World::edit_tree(Place& place) {
     shares.has_bob = !random.one_in(4);
     shares.has_carol = !random.one_in(4);
     shares.has_bio = !random.one_in(8);
+    put_tree(place, shares);
+}
+
+void World::put_tree(Place& place, const Shares& shares) {
     const std::string text = tree_text(place, shares);
     const bool is_up = place.live && place.live->process().stopped_until <= ground_.now();
     if (is_up && place.live->priority().edit_tree(text, "somebody")) {
         ground_.note(place.name, "its share tree is edited");
         place.edited = text;
         counts_.edits += 1;
-        counts_.removals += shares.has_bob && shares.has_carol && shares.has_bio ? 0 : 1;
-        place.removed.merge(removed_by(shares));
+        std::set<std::uint32_t> removed = removed_by(shares);
+        place.lacks_lines = !removed.empty();
+        counts_.removals += place.lacks_lines ? 1 : 0;
+        place.removed.merge(removed);
         place.moved_at = place.removed.count(bob) > 0 ? ground_.now() : place.moved_at;
     }
 }
 
-/// Who held his job lets it go in the end.
+/// In the end who held his job lets it go, and who lost his line gets it back: nobody would pay for what he has
+/// waiting.
 void World::release_held() {
     for (Place& place : places_) {
+        if (place.lacks_lines) {
+            put_tree(place, Shares{});
+        }
         if (place.live) {
             place.live->ask([](Manager& manager) {
                 std::vector<jm::JobId> held;

@@ -54,8 +54,9 @@ struct Place {
     std::uint64_t last_id = 0;                                    ///< of the answered submissions
     std::optional<Limits> limits;                                 ///< in all of its share trees
     std::set<std::uint32_t> removed;                              ///< users whose line an edit removed once
-    Instant moved_at{};  ///< an edit took bob out of an account or put him into it: limits count other jobs
-    std::string edited;  ///< its share tree as it was last acknowledged; empty: nobody edited it
+    Instant moved_at{};        ///< an edit took bob out of an account or put him into it: limits count other jobs
+    std::string edited;        ///< its share tree as it was last acknowledged; empty: nobody edited it
+    bool lacks_lines = false;  ///< that tree lacks the line of some user
     std::uint64_t lives = 0;
     Instant disturbed_until{};  ///< by a fault, with a margin for what it leads to
 };
@@ -124,6 +125,7 @@ class World {
     void plan_actions(std::size_t number, Instant submitted);
     void plan_edits();
     void edit_tree(Place& place);
+    void put_tree(Place& place, const Shares& shares);
     void submit(std::size_t number);
     void take_answer(std::size_t number, std::uint64_t id);
     void cancel(std::size_t number);

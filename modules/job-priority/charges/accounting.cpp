@@ -126,6 +126,7 @@ bool Accounting::end(FluxJobId id, Instant at) {
 void Accounting::resume(FluxJobId id, RunningJob& job, Instant pause, NodeId payer, Instant start) {
     ledgers_.close(job, pause);
     job.payer = payer;
+    job.departed.clear();
     job.start = start;
     ledgers_.open(job);
     put_running(id, job);
@@ -174,15 +175,42 @@ std::vector<FluxJobId> Accounting::vanished(const std::map<FluxJobId, JobRun>& s
 
 // ---- tree and usage ----
 
-void Accounting::rebind(ShareTreePtr tree, Instant at) {
-    const std::vector<NodeId> moved = ledgers_.rebind(std::move(tree), at);
+std::vector<NodeId> Accounting::rebind(ShareTreePtr tree, Instant at) {
+    const ShareTreePtr before = ledgers_.tree_ptr();
+    std::vector<NodeId> moved = ledgers_.rebind(std::move(tree), at);
     for (auto& [id, job] : running_) {
-        follow_tree(job, moved);
+        follow_tree(job, *before, moved);
     }
     for (auto& [key, job] : reported_) {
-        follow_tree(job, moved);
+        follow_tree(job, *before, moved);
     }
-    closed_.follow(moved);
+    closed_.follow(*before, moved);
+    charge_returned(at);
+    return moved;
+}
+
+/// The jobs of leaves that an earlier tree removed and this one has again.
+void Accounting::charge_returned(Instant at) {
+    std::set<const RunningJob*> returned;
+    const auto look = [&](RunningJob& job) {
+        if (const NodeId payer = payer_at(tree(), job.departed); !job.departed.empty() && payer != unassociated) {
+            job.payer = payer;
+            job.departed.clear();
+            returned.insert(&job);
+            ledgers_.charge_returned(job, at);
+        }
+    };
+    for (auto& [id, job] : running_) {
+        look(job);
+    }
+    for (auto& [key, job] : reported_) {
+        look(job);
+    }
+    for (const auto& [key, inner] : reported_) {
+        if (const RunningJob* from = lender(key.first, inner.inside); returned.count(from) != 0) {
+            ledgers_.lend_returned(*from, inner, at);
+        }
+    }
 }
 
 void Accounting::rewrite(StateLog& log) const {

@@ -84,9 +84,10 @@ class Accounting {
     void measure(Instant now, UsageSnapshot& into) const { ledgers_.measure(now, into); }
     /// The running jobs, for usage up to `now`: (job, cores, since). Cores that another job uses are subtracted.
     void each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const;
-    /// Replaces the tree, which has its members: usage and running jobs follow their paths. Logs nothing: see
-    /// rewrite().
-    void rebind(ShareTreePtr tree, Instant at);
+    /// Replaces the tree, which has its members: usage and running jobs follow their paths. Those of a leaf that it
+    /// removes are nobody's from `at` on, until a tree has the leaf again. Logs nothing: see rewrite().
+    /// \return by old node, the new payer
+    std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
     /// Puts every row that names a path into `log`, and requests a checkpoint there.
     void rewrite(StateLog& log) const;
     /// Changes how usage is counted: see Ledgers::configure().
@@ -97,6 +98,7 @@ class Accounting {
     void restore_jobs(const SavedState& saved);
     void put_running(FluxJobId id, const RunningJob& job);
     void resume(FluxJobId id, RunningJob& job, Instant pause, NodeId payer, Instant start);
+    void charge_returned(Instant at);
     std::vector<CountedJob> open_jobs();
     // Reported jobs: accounting_reported.cpp.
     RunningJob* lender(FluxJobId child, std::uint64_t inside);

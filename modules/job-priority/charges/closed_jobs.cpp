@@ -234,9 +234,9 @@ bool ClosedJobs::report_past(Ledgers& ledgers, ReportedKey key, const ReportedSt
     return true;
 }
 
-void ClosedJobs::follow(std::span<const NodeId> moved) {
+void ClosedJobs::follow(const ShareTree& before, std::span<const NodeId> moved) {
     for (auto& [key, closed] : jobs_) {
-        follow_tree(closed.job, moved);
+        follow_tree(closed.job, before, moved);
     }
 }
 

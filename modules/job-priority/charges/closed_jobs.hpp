@@ -41,8 +41,8 @@ class ClosedJobs {
     /// Whether a closed job has that key, or was inside the one that had it: another job would be taken for that one.
     bool is_taken(ReportedKey key) const { return jobs_.count(key) != 0 || inside_.count(key) != 0; }
     const std::map<ReportedKey, ClosedJob>& all() const { return jobs_; }
-    /// Replaces the tree. `moved`: by old node, the new payer.
-    void follow(std::span<const NodeId> moved);
+    /// Replaces the tree. `moved`: by node of the tree `before`, the new payer.
+    void follow(const ShareTree& before, std::span<const NodeId> moved);
 
   private:
     /// Cores between two instants: lent (1), or given back (-1).

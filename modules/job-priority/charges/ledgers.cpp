@@ -217,6 +217,26 @@ std::vector<NodeId> Ledgers::rebind(ShareTreePtr tree, Instant at) {
     return moved;
 }
 
+/// What nobody pays for since the payer's leaf was removed.
+void Ledgers::move_from_nobody(NodeId payer, std::int64_t rate, Instant at) {
+    post_to(core_seconds_, unassociated, -rate, at);
+    post_to(core_seconds_, payer, rate, at);
+}
+
+void Ledgers::charge_returned(const RunningJob& job, Instant at) {
+    move_from_nobody(job.payer, job.cores, at);
+    if (counted_) {
+        counted_->take_back(counted(job), at);
+    }
+}
+
+void Ledgers::lend_returned(const RunningJob& from, const RunningJob& inner, Instant at) {
+    move_from_nobody(from.payer, -inner.cores, at);
+    if (counted_) {
+        counted_->take_back(counted_lent(from, inner), at);
+    }
+}
+
 // ---- how usage is counted ----
 
 void Ledgers::configure(const Counting& counting, std::span<const CountedJob> running, Instant at) {

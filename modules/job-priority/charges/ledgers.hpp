@@ -64,6 +64,10 @@ class Ledgers {
     /// Replaces the tree, which has its members: usage follows its path. Logs nothing: a checkpoint must follow.
     /// \return by old node, the new payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
+    /// After rebind(): the payer of a job of open(), whose leaf an earlier rebind() removed, is charged for it from
+    /// `at` on; the same for a job of lend(), where it is that of `from`. Logs nothing, like rebind().
+    void charge_returned(const RunningJob& job, Instant at);
+    void lend_returned(const RunningJob& from, const RunningJob& inner, Instant at);
 
     // ---- how usage is counted ----
     /// Whether these rules count in the site's own way, and the present ones do not.
@@ -96,6 +100,7 @@ class Ledgers {
 
   private:
     void post(NodeId payer, std::int64_t rate, Instant at);
+    void move_from_nobody(NodeId payer, std::int64_t rate, Instant at);
     void book(const RunningJob& job, std::int64_t cores, Instant from, Instant to);
     void count_start(const CountedJob& job);
     void count_end(const CountedJob& job, Instant at);

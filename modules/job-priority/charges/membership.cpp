@@ -4,6 +4,9 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
+
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 namespace weir::priority {
 
@@ -16,8 +19,18 @@ void Membership::apply(const AppliedEvent& applied, bool is_every) {
 
 void Membership::resolve_all(bool is_every) {
     for (const auto& [id, job] : book_.jobs()) {
-        if (has_payer(job, is_every)) {
+        if (has_payer(job, is_every) && !keeps_payer(job)) {
             resolve(job);
+        }
+    }
+}
+
+void Membership::follow_charges(const std::function<void(FluxJobId)>& changed) {
+    for (const auto& [id, running] : accounting_.running()) {
+        const BookJob* job = book_.find(id);
+        if (job != nullptr && job->has_resources && is_in_tree(running.payer) && job->payer != running.payer) {
+            book_.set_payer(id, running.payer);
+            changed(id);
         }
     }
 }
@@ -33,10 +46,13 @@ NodeId Membership::resolve(const BookJob& job) {
 /// One after the other, as resolve_all() does: who is a member of one account has a default account.
 ShareTree Membership::with_members(const ShareTree& lines, bool is_every) const {
     ShareTree tree = accounting_.ledgers().with_members(lines);
+    const std::vector<NodeId> places = match_nodes(accounting_.tree(), tree);
     Payers payers = payers_;
     payers.set_tree(tree);
     for (const auto& [id, job] : book_.jobs()) {
-        const auto payer = has_payer(job, is_every) ? payers.would_pay(tree, job) : std::nullopt;
+        const bool is_asked =
+            has_payer(job, is_every) && !(keeps_payer(job) && places[job.payer.value] != unassociated);
+        const auto payer = is_asked ? payers.would_pay(tree, job) : std::nullopt;
         if (payer && !payer->association.leaf) {
             if (auto grown = tree.with_member(payer->association.account, payer->user)) {
                 tree = std::move(grown->first);

@@ -3,6 +3,7 @@
 // tree here. Must not know: how a payer is found (payers.hpp), usage, limits, priorities.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "modules/job-priority/charges/accounting.hpp"
@@ -19,8 +20,12 @@ class Membership {
     /// Resolves the payer of the event's job, once an event: when the job becomes pending or starts, and with
     /// `is_every` at each event until its end.
     void apply(const AppliedEvent& applied, bool is_every);
-    /// The same for every job, after a change of the tree or the users. O(jobs).
+    /// The same for every job, after a change of the tree or the users. A running job keeps its payer, also where the
+    /// account that it names has another name now. O(jobs).
     void resolve_all(bool is_every);
+    /// After a backlog: a running job has the payer whom it is charged to. The events name its account as it was called
+    /// at its start. \param changed  called for each job whose payer is another one   O(jobs).
+    void follow_charges(const std::function<void(FluxJobId)>& changed);
     /// Sets the payer of a job of the book.
     NodeId resolve(const BookJob& job);
     /// Admits all users that the submissions of a backlog need, with one copy of the tree.
@@ -36,6 +41,7 @@ class Membership {
     static bool has_payer(const BookJob& job, bool is_every) {
         return job.is_pending() || job.has_resources || (is_every && !job.is_over);
     }
+    static bool keeps_payer(const BookJob& job) { return job.has_resources && is_in_tree(job.payer); }
 
     const Payers& payers_;
     JobBook& book_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "libfairshare/tree/share_tree.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -27,6 +28,8 @@ struct RunningJob {
     Instant told_until{};
     JobRun run{};             ///< not of reported jobs
     std::uint64_t above = 0;  ///< of a reported job: its name in records to our own parent
+    /// The path of the leaf that paid until a change of the tree removed it: the leaf pays again when it is back.
+    std::string departed{};
 
     /// The rate of a job that uses `part` of its cores, rounded down.
     std::int64_t rate_of(std::int64_t part) const {
@@ -52,7 +55,8 @@ inline RunningJob job_of(const ReportedStart& start, const RunningJob& lender, s
                    .start = at,
                    .inside = start.inside,
                    .bill = start.bill,
-                   .above = start.above};
+                   .above = start.above,
+                   .departed = start.payer ? std::string() : lender.departed};
     if (start.costs_its_part) {
         job.bill.rate = lender.rate_of(cores);
     } else if (cores < start.cores) {
@@ -69,31 +73,43 @@ struct ClosedJob {
     bool is_told = false;  ///< see ClosedRow
 };
 
-/// After another tree is in force. \param moved  by old node, who pays now
-inline void follow_tree(RunningJob& job, std::span<const NodeId> moved) {
-    job.payer = is_in_tree(job.payer) ? moved[job.payer.value] : job.payer;
+/// After another tree is in force. \param moved  by node of the tree `before`, who pays now
+inline void follow_tree(RunningJob& job, const ShareTree& before, std::span<const NodeId> moved) {
+    if (!is_in_tree(job.payer)) {
+        return;
+    }
+    const NodeId old = std::exchange(job.payer, moved[job.payer.value]);
+    job.departed = job.payer == unassociated ? before.path(old) : std::string();
 }
 
-/// \param tree  the tree in force: rows name the payer's path in it
+/// \param tree  the tree in force: rows name the payer's path in it, or that of the leaf that departed
 inline RunningRow row_of(const ShareTree& tree, const RunningJob& job) {
-    return {
-        payer_path(tree, job.payer), job.cores, job.start, job.inside, job.bill, job.told_until, job.run, job.above};
+    return {job.payer == unassociated ? job.departed : payer_path(tree, job.payer),
+            job.cores,
+            job.start,
+            job.inside,
+            job.bill,
+            job.told_until,
+            job.run,
+            job.above};
 }
 
 inline ClosedRow row_of(const ShareTree& tree, const ClosedJob& closed) {
     return {row_of(tree, closed.job), closed.end, closed.downlink, closed.is_told};
 }
 
-/// A path that the tree lacks is `unassociated`. The row does not contain the cores that other jobs use.
+/// A path that the tree lacks is that of a leaf that departed. The row does not contain the cores that other jobs use.
 inline RunningJob job_of(const ShareTree& tree, const RunningRow& row) {
-    return {.payer = payer_at(tree, row.path),
+    const NodeId payer = payer_at(tree, row.path);
+    return {.payer = payer,
             .cores = row.cores,
             .start = row.start,
             .inside = row.inside,
             .bill = row.bill,
             .told_until = row.told_until,
             .run = row.run,
-            .above = row.above};
+            .above = row.above,
+            .departed = payer == unassociated ? row.path : std::string()};
 }
 
 }  // namespace weir::priority

@@ -68,6 +68,7 @@ void Gate::set_stopped(const ShareTree& tree, std::set<std::string> queues) {
 
 void Gate::begin_backlog(const ShareTree& tree) {
     capped_.clear();
+    strangers_.clear();
     restart(tree);
 }
 
@@ -114,12 +115,23 @@ void Gate::check(const ShareTree& tree, const BookJob& job) {
     }
 }
 
+/// A parent that decides for its copies decides this, too.
+void Gate::find_stranger(const ShareTree& tree, FluxJobId id, const BookJob* job) {
+    const bool is_asked = job != nullptr && job->is_pending() && job->payer == unassociated && job->copy_of == 0 &&
+                          settings_.is_enforced && tree.size() > 1;
+    const bool is_stranger = is_asked && !payers_.refusal(tree, *job).empty();
+    if (is_stranger ? strangers_.insert(id).second : strangers_.erase(id) != 0) {
+        changed_.push_back(id);
+    }
+}
+
 void Gate::count(const ShareTree& tree, FluxJobId id) {
+    const BookJob* job = book_.find(id);
+    find_stranger(tree, id, job);
     if (!is_limited_) {
         return;
     }
     is_due_ = true;
-    const BookJob* job = book_.find(id);
     if (job == nullptr || job->is_over || children_.is_partition(*job)) {
         admission_.remove(tree, id);
     } else if (job->has_resources) {
@@ -156,7 +168,7 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
 
 void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back) {
     for (const FluxJobId id : std::exchange(changed_, {})) {
-        held_back(id, admission_.is_held_back(id) || is_capped(id));
+        held_back(id, admission_.is_held_back(id) || is_capped(id) || is_stranger(id));
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which pending jobs may be offered to the scheduler, by the share tree's limits and the policy's caps; which
-// submissions are refused. Must not know: how priorities are computed, resources.
-// Source: libfairshare/limits/admission.hpp.
+// Owns: which pending jobs may be offered to the scheduler, by the share tree's limits and associations and the
+// policy's caps; which submissions are refused. Must not know: how priorities are computed, resources. Source:
+// libfairshare/limits/admission.hpp.
 #pragma once
 #include <functional>
 #include <optional>
@@ -21,8 +21,9 @@ namespace weir::priority {
 class Gate {
   public:
     /// \param is_child  there is a parent instance   The others outlive this.
-    Gate(const Settings& settings, const JobBook& book, const ChildReports& children, bool is_child)
-        : settings_(settings), book_(book), children_(children), is_child_(is_child) {}
+    Gate(const Settings& settings, const JobBook& book, const Payers& payers, const ChildReports& children,
+         bool is_child)
+        : settings_(settings), book_(book), payers_(payers), children_(children), is_child_(is_child) {}
 
     /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
     /// may be starting and stay admitted. Without this call none is admitted.
@@ -46,7 +47,11 @@ class Gate {
     /// Whether the job waits without a place for its queue to start.
     bool pauses(const BookJob& job) const { return is_limited_ && stopped_.count(job.request->queue) != 0; }
 
-    /// Whether the tree has limits; else only caps count.
+    /// Whether the job waits because nobody would pay for it, in an instance that enforces associations: a change of
+    /// the tree removed its user or its account. As a new job it would be refused.
+    bool is_stranger(FluxJobId id) const { return strangers_.count(id) != 0; }
+
+    /// Whether the tree has limits; else only caps and associations count.
     bool is_limited() const { return is_limited_; }
     /// Counts the event's job. After a live event a job whose size exceeds a limit on its path is refused; a new job
     /// also if too many jobs are active.
@@ -88,10 +93,12 @@ class Gate {
         return is_child_ && settings_.takes_parent_factors && job.copy_of != 0;
     }
     void keep_admitted(const ShareTree& tree);
+    void find_stranger(const ShareTree& tree, FluxJobId id, const BookJob* job);
     void check(const ShareTree& tree, const BookJob& job);
 
     const Settings& settings_;
     const JobBook& book_;
+    const Payers& payers_;
     const ChildReports& children_;
     bool is_child_;
     std::optional<MachineSize> machine_;
@@ -100,6 +107,7 @@ class Gate {
     bool is_due_ = false;
     std::vector<FluxJobId> admitted_before_;  ///< restart()
     std::set<FluxJobId> capped_;
+    std::set<FluxJobId> strangers_;
     std::set<std::string> stopped_;
     std::vector<FluxJobId> changed_;  ///< since for_each_change()
     std::optional<std::set<FluxJobId>> withheld_;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "libfairshare/usage/usage_ledger.hpp"
+
 namespace weir::priority {
 namespace {
 
@@ -135,6 +137,12 @@ std::set<FluxJobId> JobBook::pending() const {
         }
     }
     return pending;
+}
+
+void JobBook::follow_tree(std::span<const NodeId> moved) {
+    for (auto& [id, job] : jobs_) {
+        job.payer = is_in_tree(job.payer) ? moved[job.payer.value] : job.payer;
+    }
 }
 
 const BookJob* JobBook::find(FluxJobId id) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
@@ -33,7 +34,7 @@ struct BookJob {
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
     std::int64_t got_cores = 0;  ///< by its alloc
     std::int64_t got_nodes = 0;
-    NodeId payer = unassociated;  ///< as of the last event that asked for it: while it waits, and at its start
+    NodeId payer = unassociated;  ///< of a job that waits, as of the last event; a running one keeps it
     Ageing ageing;                ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
@@ -81,6 +82,8 @@ class JobBook {
 
     /// Stores the payer of a job of the book. O(log jobs).
     void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
+    /// After another tree is in force. \param moved  by old node, who pays now   O(jobs).
+    void follow_tree(std::span<const NodeId> moved);
 
     /// Removes every job, before a new backlog.
     void clear() { jobs_.clear(); }

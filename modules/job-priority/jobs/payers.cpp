@@ -3,14 +3,27 @@
 #include "modules/job-priority/jobs/payers.hpp"
 
 #include <exception>
+#include <string_view>
 #include <unordered_map>
 
 namespace weir::priority {
+namespace {
+
+/// Whether the line is for a part of a user's jobs: those of a group, queue, QoS or partition.
+bool is_by_job(const ShareTree& tree, NodeId node) {
+    const NodeKind kind = tree.kind(node);
+    return kind == NodeKind::group || kind == NodeKind::queue || kind == NodeKind::qos ||
+           tree.name(node).find(':') != std::string_view::npos;
+}
+
+}  // namespace
 
 void Payers::set_tree(const ShareTree& tree) {
     has_groups_ = false;
-    for (std::uint32_t index = 1; index < tree.size() && !has_groups_; ++index) {
-        has_groups_ = tree.kind(NodeId{index}) == NodeKind::group;
+    has_plain_defaults_ = true;
+    for (std::uint32_t index = 1; index < tree.size(); ++index) {
+        has_groups_ = has_groups_ || tree.kind(NodeId{index}) == NodeKind::group;
+        has_plain_defaults_ = has_plain_defaults_ && !is_by_job(tree, NodeId{index});
     }
 }
 
@@ -37,6 +50,27 @@ std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job
         return std::nullopt;
     }
     return find_asked(tree, *job.request, job.charged_userid());
+}
+
+std::string Payers::refusal(const ShareTree& tree, const BookJob& job) const {
+    const std::string& account = job.request->account;
+    const bool is_plain_owners = book_.is_owners(job) && account.empty();
+    const bool is_known = account.empty() || tree.account(account).has_value();
+    if (is_plain_owners || (is_known && !has_plain_defaults_) || would_pay(tree, job) ||
+        users_.is_in_doubt(job.charged_userid())) {
+        return {};
+    }
+    const std::string user = users_.name(job.charged_userid());
+    std::string accounts;
+    for (const NodeId line : tree.associations_of(user)) {
+        accounts += (accounts.empty() ? "" : ", ") + tree.path(account_above(tree, line));
+    }
+    const std::string why = !is_known         ? "there is no account " + account + " in the share tree"
+                            : account.empty() ? user + " is in no account of the share tree"
+                                              : user + " is not in the account " + account + " of the share tree";
+    return accounts.empty()
+               ? why
+               : why + "; flux update JOB bank=NAME moves the job to another account of " + user + ": " + accounts;
 }
 
 const std::string& Payers::queue_inside(const BookJob& child, const UplinkRow& record) const {

@@ -27,15 +27,20 @@ class Payers {
     /// \param users  a cache of look-ups   Both outlive this.
     Payers(UserNames& users, const JobBook& book) : users_(users), book_(book) {}
 
-    /// The tree has changed: users' groups are looked up only if a node of it is a group. O(nodes).
+    /// The tree has changed: users' groups are looked up only if a node of it is a group, and who has an association
+    /// may depend on more than user and account. O(nodes).
     void set_tree(const ShareTree& tree);
 
     /// Nothing if the payer would be `unassociated`: there is no association; the user cannot be looked up; or the job
     /// is a partition, which is idle time from its start on and makes no leaf for its owner. O(depth x the user's
     /// lines).
     std::optional<Payer> would_pay(const ShareTree& tree, const BookJob& job) const;
-    /// The same for a job inside `child`, by its record. Also nothing for an unknown user, and if a guest's child names
-    /// another user than the guest.
+    /// Why the job would be refused if it were submitted now to an instance that enforces associations: its user or its
+    /// account is not in the tree. Empty if it would not, if the user cannot be looked up, and for the owner's jobs
+    /// without an account. Like the plugin, it refuses no job for its group, queue or QoS.
+    std::string refusal(const ShareTree& tree, const BookJob& job) const;
+    /// would_pay() for a job inside `child`, by its record. Also nothing for an unknown user, and if a guest's child
+    /// names another user than the guest.
     std::optional<Payer> would_pay_inside(const ShareTree& tree, const BookJob& child, const UplinkRow& record) const;
     /// The queue of a job inside `child`: the one that its user submitted it to, if a child of the instance's owner
     /// reports it; else the child's queue.
@@ -55,7 +60,8 @@ class Payers {
 
     UserNames& users_;
     const JobBook& book_;
-    bool has_groups_ = false;  ///< some node of the tree is a group
+    bool has_groups_ = false;          ///< some node of the tree is a group
+    bool has_plain_defaults_ = false;  ///< no line of the tree depends on a job's group, queue or QoS
 };
 
 }  // namespace weir::priority

@@ -15,6 +15,8 @@ namespace weir::priority {
 
 /// The limit of the share tree or the cap of the policy that holds a pending job back, in words; empty if none does.
 std::string held_back_by(const PriorityService& service, FluxJobId id);
+/// Why nobody would pay for a job that is held back for it, in words (Payers::refusal()); empty: it is not.
+std::string refusal_of(const PriorityService& service, FluxJobId id);
 /// The memo of a pending job that is held or held back; empty if it is neither.
 std::string why_held(const PriorityService& service, FluxJobId id);
 /// The number of pending jobs by node, by their payers; an account has those of its users. O(jobs + nodes).

@@ -214,7 +214,10 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
     } else if (is_parents(service, job, parts)) {
         words.append(Json::string("The parent instance gives it its priority, by the shares and the usage there."));
     }
-    if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
+    const ShareTree& tree = service.accounting().tree();
+    if (const std::string refusal = refusal_of(service, job.id); !refusal.empty()) {
+        words.append(Json::string("It is held back until somebody pays for it: " + refusal + "."));
+    } else if (const std::string limit = held_back_by(service, job.id); !limit.empty()) {
         words.append(Json::string("It is held back by a limit: " + limit + "."));
     }
     const std::string where = job.request->queue.empty() ? "" : " in the queue " + job.request->queue;
@@ -223,11 +226,13 @@ Json words_view(const PriorityService& service, const BookJob& job, const JobTer
     if (is_parents(service, job, parts)) {
         return words;
     }
-    const ShareTree& tree = service.accounting().tree();
     const auto payer = service.payers().would_pay(tree, job);
-    words.append(Json::string(payer ? "It uses the share of " + share_of(tree, *payer) + "."
-                                    : "It is charged to no account: " + user +
-                                          " has no association in the share tree, so its fair share is 0."));
+    const std::string refusal = service.payers().refusal(tree, job);
+    words.append(
+        Json::string(payer ? "It uses the share of " + share_of(tree, *payer) + "."
+                           : "It is charged to no account: " +
+                                 (refusal.empty() ? user + " has no association in the share tree for it" : refusal) +
+                                 ". So its fair share is 0."));
     if (service.ranking().order().is_sum()) {
         add_sum_words(words, service.settings(), job, parts, now);
     }
@@ -354,6 +359,11 @@ std::string held_back_by(const PriorityService& service, FluxJobId id) {
     return !limit.empty() || !service.gate().is_capped(id) ? limit : cap_of(service.ranking(), id);
 }
 
+std::string refusal_of(const PriorityService& service, FluxJobId id) {
+    const BookJob* job = service.gate().is_stranger(id) ? service.book().find(id) : nullptr;
+    return job != nullptr ? service.payers().refusal(service.accounting().tree(), *job) : std::string();
+}
+
 std::string why_held(const PriorityService& service, FluxJobId id) {
     const BookJob* job = service.book().find(id);
     if (job == nullptr || !job->is_pending()) {
@@ -364,6 +374,9 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     }
     if (service.gate().pauses(*job)) {
         return "queue " + job->request->queue + " starts no jobs";
+    }
+    if (const std::string refusal = refusal_of(service, id); !refusal.empty()) {
+        return "nobody would pay: " + refusal;
     }
     const std::string limit = held_back_by(service, id);
     return limit.empty() ? limit : "limit: " + limit;
@@ -450,6 +463,9 @@ Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
     view.set("rank", static_cast<long long>(place.rank)).set("of", static_cast<long long>(place.of));
     const bool is_given = is_parents(service, *job, parts);
     view.set("bypass", is_given ? Json::string("given") : bypass_name(parts.bypass));
+    if (const std::string refusal = refusal_of(service, id); !refusal.empty()) {
+        view.set("refusal", refusal);
+    }
     if (const std::string limit = held_back_by(service, id); !limit.empty()) {
         view.set("limit", limit);
     }

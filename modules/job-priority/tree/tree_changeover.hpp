@@ -3,6 +3,7 @@
 // who proposed the tree.
 #pragma once
 #include <utility>
+#include <vector>
 
 #include "modules/job-priority/charges/accounting.hpp"
 #include "modules/job-priority/state/state_log.hpp"
@@ -14,17 +15,18 @@ namespace weir::priority {
 struct TreeChangeover {
     TreeProposal proposal;
     Accounting accounting;
-    StateLog log;  ///< without what is in `batch`
+    std::vector<NodeId> moved;  ///< by node of the tree in force, the new payer
+    StateLog log;               ///< without what is in `batch`
     StateBatch batch;
 };
 
 /// \param accounting, log those in force; they are not changed. O(size).
 inline TreeChangeover changeover_to(TreeProposal proposal, Accounting accounting, StateLog log, Instant now) {
-    accounting.rebind(proposal.tree, now);
+    std::vector<NodeId> moved = accounting.rebind(proposal.tree, now);
     accounting.rewrite(log);
     log.add_revision(proposal.revision);
     StateBatch batch = log.take([&accounting] { return accounting.ledgers().checkpoint(); });
-    return {std::move(proposal), std::move(accounting), std::move(log), std::move(batch)};
+    return {std::move(proposal), std::move(accounting), std::move(moved), std::move(log), std::move(batch)};
 }
 
 }  // namespace weir::priority

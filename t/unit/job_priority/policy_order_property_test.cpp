@@ -31,6 +31,7 @@ Settings base(PolicyKind policy) {
     Settings s;
     s.policy = policy;
     s.push = config::PushRule::numbers;
+    s.is_enforced = false;  // some have no line
     s.queues = {{"1", 40}, {"2", 10}};
     s.decay = *rc::gen::element(DecayKind::half_life, DecayKind::none);
     s.half_life = std::chrono::hours(*rc::gen::inRange(1, 48));
