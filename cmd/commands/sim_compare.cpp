@@ -94,12 +94,13 @@ Result<std::vector<SimJob>> read_jobs(JobLog& log, Signals& signals) {
     }
 }
 
-Result<PlannedReplay> planned(const PolicyFile& file, std::int64_t cores, const std::vector<std::string>& queues) {
+Result<PlannedReplay> planned(const PolicyFile& file, const JobLog& log) {
+    const std::int64_t cores = log.cores();
     PlannedReplay plan;
     plan.name = file.name;
     plan.scheduler = file.scheduler;
     if (file.partitions) {
-        auto tree = tree_of(*file.partitions, file.scheduler, cores, queues);
+        auto tree = tree_of(*file.partitions, file.scheduler, cores, log.queues());
         if (!tree) {
             return Error{tree.error().code, file.path + ": " + tree.error().message};
         }
@@ -111,19 +112,19 @@ Result<PlannedReplay> planned(const PolicyFile& file, std::int64_t cores, const 
     }
     // Without an order fair starts can be found for every job, so that one is made only where it has an effect.
     if (is_ordered || (file.tree && has_limits(*file.tree))) {
-        plan.order = [&file, cores]() {
-            return make_priority_order(*file.settings, cores, log_shares(file), file.site);
+        plan.order = [&file, cores, accounts = log.accounts()]() {
+            return make_priority_order(*file.settings, cores, log_shares(file, accounts), file.site);
         };
     }
     return plan;
 }
 
 /// Who of the log's users is not in the policy's tree. Error: nobody is in it.
-Result<WithoutShares> looked_up(const PolicyFile& file, const std::vector<SimJob>& jobs) {
+Result<WithoutShares> looked_up(const PolicyFile& file, const JobLog& log, const std::vector<SimJob>& jobs) {
     if (!file.tree) {
         return WithoutShares{};
     }
-    WithoutSharesCount count(log_shares(file));
+    WithoutSharesCount count(log_shares(file, log.accounts()));
     for (const SimJob& job : jobs) {
         count.add(job);
     }
@@ -133,10 +134,11 @@ Result<WithoutShares> looked_up(const PolicyFile& file, const std::vector<SimJob
 }
 
 /// The shares of the first policy that has a tree, else equal ones; usage fades as under the first that says how.
-void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files, const std::vector<SimJob>& jobs) {
+void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files, const JobLog& log,
+                      const std::vector<SimJob>& jobs) {
     const auto with_tree = std::find_if(files.begin(), files.end(), [](const PolicyFile& file) { return file.tree; });
     if (with_tree != files.end()) {
-        measure_share_tree(yardstick, jobs, with_tree->tree_path, log_shares(*with_tree));
+        measure_share_tree(yardstick, jobs, with_tree->tree_path, log_shares(*with_tree, log.accounts()));
     } else {
         measure_equal_shares(yardstick, jobs);
     }
@@ -304,17 +306,17 @@ Result<Work> prepare(const Context& context, Inputs inputs, Signals& signals) {
     work.yardstick.cores = log->cores();
     work.yardstick.jobs = work.jobs.size();
     work.files = std::move(inputs.files);
-    choose_yardstick(work.yardstick, work.files, work.jobs);
+    choose_yardstick(work.yardstick, work.files, *log, work.jobs);
     note_equals(context, work.files);
     for (const PolicyFile& file : work.files) {
         for (const std::string& warning : file.warnings) {
             context.note(warning);
         }
-        auto plan = planned(file, work.yardstick.cores, log->queues());
+        auto plan = planned(file, *log);
         if (!plan) {
             return plan.error();
         }
-        auto without = looked_up(file, work.jobs);
+        auto without = looked_up(file, *log, work.jobs);
         if (!without) {
             return without.error();
         }
