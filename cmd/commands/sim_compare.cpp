@@ -20,9 +20,9 @@
 #include "cmd/sim/policy_file.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/replays.hpp"
+#include "cmd/sim/without_jobs.hpp"
 #include "cmd/sim/yardstick.hpp"
 #include "libfairshare/limits/limit_counts.hpp"
-#include "libsched/sim/priority_order.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -100,7 +100,7 @@ Result<PlannedReplay> planned(const PolicyFile& file, const JobLog& log) {
     plan.name = file.name;
     plan.scheduler = file.scheduler;
     if (file.partitions) {
-        auto tree = tree_of(*file.partitions, file.scheduler, cores, log.queues());
+        auto tree = tree_of(*file.partitions, file.scheduler, cores, log.names().queues);
         if (!tree) {
             return Error{tree.error().code, file.path + ": " + tree.error().message};
         }
@@ -112,9 +112,7 @@ Result<PlannedReplay> planned(const PolicyFile& file, const JobLog& log) {
     }
     // Without an order fair starts can be found for every job, so that one is made only where it has an effect.
     if (is_ordered || (file.tree && has_limits(*file.tree))) {
-        plan.order = [&file, cores, accounts = log.accounts()]() {
-            return make_priority_order(*file.settings, cores, log_shares(file, accounts), file.site);
-        };
+        plan.order = [&file, cores, names = log.names()]() { return queue_order(file, cores, names); };
     }
     return plan;
 }
@@ -124,7 +122,7 @@ Result<WithoutShares> looked_up(const PolicyFile& file, const JobLog& log, const
     if (!file.tree) {
         return WithoutShares{};
     }
-    WithoutSharesCount count(log_shares(file, log.accounts()));
+    WithoutSharesCount count(log_shares(file, log.names()));
     for (const SimJob& job : jobs) {
         count.add(job);
     }
@@ -133,12 +131,27 @@ Result<WithoutShares> looked_up(const PolicyFile& file, const JobLog& log, const
                 : Result<WithoutShares>(Error{some.error().code, file.path + ": " + some.error().message});
 }
 
+/// What the policy names and no job has.
+void note_without_jobs(const Context& context, const PolicyFile& file, const JobLog& log,
+                       const std::vector<SimJob>& jobs) {
+    if (!file.settings) {
+        return;
+    }
+    WithoutJobsCheck check(log_names(file, log.names()));
+    for (const SimJob& job : jobs) {
+        check.add(job);
+    }
+    for (const std::string& warning : check.warnings(*file.settings)) {
+        context.note(file.path + ": " + warning);
+    }
+}
+
 /// The shares of the first policy that has a tree, else equal ones; usage fades as under the first that says how.
 void choose_yardstick(Yardstick& yardstick, const std::vector<PolicyFile>& files, const JobLog& log,
                       const std::vector<SimJob>& jobs) {
     const auto with_tree = std::find_if(files.begin(), files.end(), [](const PolicyFile& file) { return file.tree; });
     if (with_tree != files.end()) {
-        measure_share_tree(yardstick, jobs, with_tree->tree_path, log_shares(*with_tree, log.accounts()));
+        measure_share_tree(yardstick, jobs, with_tree->tree_path, log_shares(*with_tree, log.names()));
     } else {
         measure_equal_shares(yardstick, jobs);
     }
@@ -312,6 +325,7 @@ Result<Work> prepare(const Context& context, Inputs inputs, Signals& signals) {
         for (const std::string& warning : file.warnings) {
             context.note(warning);
         }
+        note_without_jobs(context, file, *log, work.jobs);
         auto plan = planned(file, *log);
         if (!plan) {
             return plan.error();

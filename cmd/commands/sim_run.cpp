@@ -15,9 +15,9 @@
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/site_partitions.hpp"
 #include "cmd/sim/totals.hpp"
+#include "cmd/sim/without_jobs.hpp"
 #include "cmd/sim/without_shares.hpp"
 #include "libfairshare/base/json/json.hpp"
-#include "libsched/sim/priority_order.hpp"
 #include "libsched/sim/simulate.hpp"
 
 namespace weir::cmd {
@@ -84,6 +84,7 @@ struct Replayed {
     std::vector<PartitionFigures> partitions;          ///< of `tree`
     Skipped refused;                                   ///< jobs that no partition could hold
     std::optional<WithoutSharesCount> without_shares;  ///< none: the policy has no tree
+    std::optional<WithoutJobsCheck> without_jobs;      ///< none: it orders no queue
     SimCounters counters;
     Skipped skipped;
     JobLog::Remarks remarks;
@@ -144,7 +145,7 @@ Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
     Replayed replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
     if (plan.file && plan.file->partitions) {
-        auto tree = tree_of(*plan.file->partitions, plan.scheduler, log.cores(), log.queues());
+        auto tree = tree_of(*plan.file->partitions, plan.scheduler, log.cores(), log.names().queues);
         if (!tree) {
             return Error{tree.error().code, plan.file->path + ": " + tree.error().message};
         }
@@ -153,7 +154,10 @@ Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
         replayed.facts.scheduler = plan.name(scheduler_text(*replayed.tree));
     }
     if (plan.file && plan.file->tree) {
-        replayed.without_shares.emplace(log_shares(*plan.file, log.accounts()));
+        replayed.without_shares.emplace(log_shares(*plan.file, log.names()));
+    }
+    if (plan.has_order()) {
+        replayed.without_jobs.emplace(log_names(*plan.file, log.names()));
     }
     return replayed;
 }
@@ -163,8 +167,7 @@ Result<std::unique_ptr<QueueOrder>> order_of(const JobLog& log, const ReplayPlan
     if (!plan.file || !plan.file->settings) {
         return std::unique_ptr<QueueOrder>{};
     }
-    auto made =
-        make_priority_order(*plan.file->settings, log.cores(), log_shares(*plan.file, log.accounts()), plan.file->site);
+    auto made = queue_order(*plan.file, log.cores(), log.names());
     if (!made) {
         return Error{made.error().code, plan.file->path + ": " + made.error().message};
     }
@@ -178,6 +181,9 @@ Result<SimCounters> run_replay(Replayed& replayed, JobLog& log, const ReplayPlan
         auto job = log.next();
         if (replayed.without_shares && job && *job) {
             replayed.without_shares->add(**job);
+        }
+        if (replayed.without_jobs && job && *job) {
+            replayed.without_jobs->add(**job);
         }
         return job;
     };
@@ -316,6 +322,16 @@ Status note_without_shares(const Context& context, const ReplayPlan& plan, const
     return Done{};
 }
 
+/// What the policy names and no job of a whole log has.
+void note_without_jobs(const Context& context, const ReplayPlan& plan, const Replayed& replayed) {
+    if (!replayed.without_jobs || replayed.counters.interrupted) {
+        return;
+    }
+    for (const std::string& warning : replayed.without_jobs->warnings(*plan.file->settings)) {
+        context.note(plan.file->path + ": " + warning);
+    }
+}
+
 }  // namespace
 
 Exit run_sim_run(Context& context) {
@@ -350,6 +366,7 @@ Exit run_sim_run(Context& context) {
     if (auto some = note_without_shares(context, *plan, *replayed); !some) {
         return context.fail(Exit::failed, some.error().message);
     }
+    note_without_jobs(context, *plan, *replayed);
     if (context.json) {
         context.print(json_of(*replayed));
     } else if (!context.args.has("quiet")) {

@@ -3,6 +3,7 @@
 #include "cmd/sim/job_log.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "cmd/common/text.hpp"
@@ -11,6 +12,15 @@ namespace weir::cmd {
 namespace {
 
 constexpr const char* remedy = "\nMend the log, or leave such jobs out: --lenient";
+
+LogNames names_in(const JournalJobs& journal) {
+    LogNames names;
+    names.accounts = journal.accounts;
+    for (std::size_t i = 0; i < journal.queues.size() && i < std::numeric_limits<std::uint16_t>::max(); ++i) {
+        names.queues.named.emplace(static_cast<std::uint16_t>(i + 1), journal.queues[i]);
+    }
+    return names;
+}
 
 }  // namespace
 
@@ -31,6 +41,7 @@ Result<JobLog> JobLog::open(const std::string& path, Options options) {
             return log.refusal(journal.error());
         }
         log.journal_ = std::move(*journal);
+        log.names_ = names_in(log.journal_);
     } else {
         log.swf_.emplace(std::move(*lines), SwfReader::Options{options.lenient});
     }

@@ -11,6 +11,7 @@
 
 #include "libfairshare/base/json/json.hpp"
 #include "libsched/sim/journal.hpp"
+#include "libsched/sim/log_names.hpp"
 #include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"
 
@@ -40,9 +41,8 @@ class JobLog {
     std::int64_t cores() const { return options_.cores; }
     /// Comments that stand before the first job, without ';'; of a journal the names of its groups and queues.
     std::vector<std::string> header() const;
-    /// What a journal calls its groups and queues, number 1 first; empty for a workload log, which has numbers alone.
-    const std::vector<std::string>& accounts() const { return journal_.accounts; }
-    const std::vector<std::string>& queues() const { return journal_.queues; }
+    /// What a journal calls its groups and queues; empty for a workload log, which has numbers alone.
+    const LogNames& names() const { return names_; }
     /// A sentence about valid parts of the log that are not replayed; empty: none.
     std::string remark() const;
     /// Of the jobs given until now.
@@ -66,6 +66,7 @@ class JobLog {
     Options options_;
     std::optional<SwfReader> swf_;  ///< none: a journal
     JournalJobs journal_;
+    LogNames names_;
     std::size_t journal_next_ = 0;
     std::optional<SimJob> first_;  ///< read by open(), not yet given
     Instant last_submit_{};

@@ -30,6 +30,11 @@ Result<std::string> text_of(const std::string& path, PolicyFile& file) {
     return text;
 }
 
+/// Other than that of submission.
+bool has_order(const PolicyFile& file) {
+    return file.settings && file.settings->policy != PolicyKind::fcfs;
+}
+
 /// All that is in force, [sim] and [weir].
 std::string settings_text(const PolicyFile& file, const json_t* weir) {
     Json out = Json::object(), sim = Json::object();
@@ -39,6 +44,12 @@ std::string settings_text(const PolicyFile& file, const json_t* weir) {
     }
     if (!file.site_path.empty()) {
         sim.set("site-values", file.site_path);
+    }
+    if (has_order(file) && !file.partitions && !file.queues.named.empty()) {
+        sim.set("queues", queues_json(file.queues));
+    }
+    if (has_order(file) && !file.partitions && !file.queues.otherwise.empty()) {
+        sim.set("default-queue", file.queues.otherwise);
     }
     out.set("sim", std::move(sim));
     if (file.settings) {
@@ -171,14 +182,29 @@ Status read_site_values(const TomlPlaces& places, PolicyFile& file) {
     return Done{};
 }
 
+/// [[partition]], and what [sim] says of them and of queues. Complaints, one a line.
+std::string read_partitions(const json_t* document, const TomlPlaces& places, PolicyFile& file) {
+    auto site = read_site_partitions(document, places);
+    if (!site) {
+        return site.error().message;
+    }
+    file.queues = site->queues;
+    if (!site->partitions.empty()) {
+        file.partitions = std::move(*site);
+    }
+    return "";
+}
+
 void note_partitions(const json_t* sim, PolicyFile& file) {
     if (file.partitions) {
         file.warnings.insert(file.warnings.end(), file.partitions->warnings.begin(), file.partitions->warnings.end());
         return;
     }
     for (const std::string_view key : partition_keys) {
-        if (json_object_get(sim, key.data()) != nullptr) {
-            file.warnings.push_back("[sim] " + std::string(key) + " has no effect without [[partition]].");
+        const bool is_name = key == "queues" || key == "default-queue";  // by which an order knows queues too
+        if (json_object_get(sim, key.data()) != nullptr && !(is_name && has_order(file))) {
+            file.warnings.push_back("[sim] " + std::string(key) + " has no effect without [[partition]]" +
+                                    (is_name ? " or an order of the queue in [weir]." : "."));
         }
     }
 }
@@ -210,15 +236,28 @@ std::vector<std::string> warnings_of(const json_t* document, const TomlPlaces& p
 
 }  // namespace
 
-LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts) {
+LogNames log_names(const PolicyFile& file, const LogNames& log) {
+    LogNames names = log;
+    for (const auto& [name, id] : file.settings ? file.settings->users : std::map<std::string, std::uint32_t>{}) {
+        names.users[id] = name;
+    }
+    for (const auto& [number, name] : file.queues.named) {
+        names.queues.named[number] = name;
+    }
+    names.queues.otherwise = file.queues.otherwise;
+    return names;
+}
+
+LogShares log_shares(const PolicyFile& file, const LogNames& log) {
     if (!file.tree) {
         return file.has_groups ? LogShares::of_groups() : LogShares::of_users();
     }
-    std::map<std::uint32_t, std::string> names;
-    for (const auto& [name, id] : file.settings->users) {
-        names[id] = name;
-    }
-    return LogShares(*file.tree, names, std::move(accounts));
+    const LogNames names = log_names(file, log);
+    return LogShares(*file.tree, names.users, names.accounts);
+}
+
+Result<std::unique_ptr<QueueOrder>> queue_order(const PolicyFile& file, std::int64_t cores, const LogNames& log) {
+    return make_priority_order(*file.settings, cores, log_shares(file, log), file.site, log_names(file, log));
 }
 
 std::string read_name(const std::string& name) {
@@ -270,11 +309,8 @@ Result<PolicyFile> read_policy_file(const std::string& path) {
             complaints += (complaints.empty() ? "" : "\n") + settings.error().message;
         }
     }
-    if (auto partitions = read_site_partitions(owned.get(), places); !partitions) {
-        complaints += (complaints.empty() ? "" : "\n") + partitions.error().message;
-    } else if (!partitions->partitions.empty()) {
-        file.partitions = std::move(*partitions);
-    }
+    const std::string of_partitions = read_partitions(owned.get(), places, file);
+    complaints += (complaints.empty() || of_partitions.empty() ? "" : "\n") + of_partitions;
     if (!complaints.empty()) {
         return Error{std::errc::invalid_argument, complaints};
     }

@@ -3,6 +3,7 @@
 // [[partition]] the partitions as for an instance (doc/configuration.md). Must not know logs or replays.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/config/settings.hpp"
 #include "libsched/policy/policy.hpp"
+#include "libsched/sim/log_names.hpp"
 #include "libsched/sim/log_shares.hpp"
+#include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/site_values.hpp"
 
 namespace weir::cmd {
@@ -29,13 +32,17 @@ struct PolicyFile {
     std::string tree_path;                     ///< of `tree`
     std::optional<ShareTree> tree;             ///< where [weir] names a share tree
     std::optional<SitePartitions> partitions;  ///< where there is a [[partition]]
+    QueueNames queues;                         ///< [sim.queues] and [sim] default-queue
     std::vector<std::string> warnings;         ///< settings without effect, each with the file
     PolicySource source;                       ///< the files, with hashes, and all settings that are in force
 };
 
-/// The payers of a log: leaves of the file's tree, else equal shares for all users or all groups. `accounts`: the names
-/// of the log's groups, number 1 first, if it has any.
-LogShares log_shares(const PolicyFile& file, std::vector<std::string> accounts = {});
+/// What the file calls the users and queues of a log, else what the log does; `log` has the log's own names.
+LogNames log_names(const PolicyFile& file, const LogNames& log);
+/// The payers of a log: leaves of the file's tree, else equal shares for all users or all groups.
+LogShares log_shares(const PolicyFile& file, const LogNames& log);
+/// The order of the queue in one replay of the log, make_priority_order()'s. REQUIRES: settings.
+Result<std::unique_ptr<QueueOrder>> queue_order(const PolicyFile& file, std::int64_t cores, const LogNames& log);
 
 /// A policy's name as people read it: runs of blanks are one blank, and characters that cannot be printed are removed.
 /// Two policies must differ in it.

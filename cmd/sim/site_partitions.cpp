@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -71,7 +70,7 @@ class SiteReader {
                 complain(std::string("sim.queues.") + key, std::string("[sim.queues] ") + key,
                          "must be the number of a queue of the log, and the name of a queue in quotes");
             } else {
-                into_.queues[*number] = json_string_value(value);
+                into_.queues.named[*number] = json_string_value(value);
             }
         }
     }
@@ -80,7 +79,7 @@ class SiteReader {
         if (value != nullptr && json_string_length(value) == 0) {
             complain("sim.default-queue", "[sim] default-queue", "must be the name of a queue in quotes");
         }
-        into_.default_queue = json_is_string(value) ? json_string_value(value) : "";
+        into_.queues.otherwise = json_is_string(value) ? json_string_value(value) : "";
     }
 
     /// After all else. `queues`: the tables [queues.NAME] of an instance's file, or none.
@@ -110,11 +109,11 @@ class SiteReader {
         for (const SitePartition& one : into_.partitions) {
             known.insert(one.partition.queues.begin(), one.partition.queues.end());
         }
-        for (const auto& [number, name] : into_.queues) {
+        for (const auto& [number, name] : into_.queues.named) {
             known.insert(name);
         }
-        if (!into_.default_queue.empty()) {
-            known.insert(into_.default_queue);
+        if (!into_.queues.otherwise.empty()) {
+            known.insert(into_.queues.otherwise);
         }
         const char* key = nullptr;
         json_t* value = nullptr;
@@ -190,28 +189,19 @@ class SiteReader {
     std::string complaints_;
 };
 
-/// What jobs of the log's queues are called.
-struct QueueNames {
-    std::map<std::uint16_t, std::string> named;
-    std::string otherwise;  ///< empty: the number
-    std::string of(const SimJob& job) const {
-        const auto found = named.find(job.queue);
-        return found != named.end() ? found->second : otherwise.empty() ? std::to_string(job.queue) : otherwise;
-    }
-};
-
-QueueNames names_of(const SitePartitions& site, const std::vector<std::string>& log_queues) {
+/// The queues that the tree's jobs are of.
+QueueNames names_of(const SitePartitions& site, const QueueNames& log_queues) {
     std::set<std::string> served;
     for (const SitePartition& one : site.partitions) {
         served.insert(one.partition.queues.begin(), one.partition.queues.end());
     }
-    QueueNames names{site.queues, site.default_queue};
+    QueueNames names = site.queues;
     if (names.otherwise.empty() && served.size() == 1) {
         names.otherwise = *served.begin();
     }
-    for (std::size_t i = 0; i < log_queues.size() && i < std::numeric_limits<std::uint16_t>::max(); ++i) {
-        if (served.contains(log_queues[i])) {
-            names.named.emplace(static_cast<std::uint16_t>(i + 1), log_queues[i]);
+    for (const auto& [number, name] : log_queues.named) {
+        if (served.contains(name)) {
+            names.named.emplace(number, name);
         }
     }
     return names;
@@ -237,7 +227,7 @@ Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPl
 }
 
 Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std::int64_t cores,
-                        const std::vector<std::string>& log_queues) {
+                        const QueueNames& log_queues) {
     SimTree tree;
     std::int64_t sum = 0;
     for (const SitePartition& one : site.partitions) {
@@ -259,6 +249,14 @@ Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std
     return tree;
 }
 
+Json queues_json(const QueueNames& queues) {
+    Json out = Json::object();
+    for (const auto& [number, name] : queues.named) {
+        out.set(std::to_string(number).c_str(), name);
+    }
+    return out;
+}
+
 Json settings_json(const SitePartitions& site) {
     const auto list = [](const std::vector<std::string>& names) {
         Json out = Json::array();
@@ -267,7 +265,7 @@ Json settings_json(const SitePartitions& site) {
         }
         return out;
     };
-    Json out = Json::object(), partitions = Json::array(), queues = Json::object();
+    Json out = Json::object(), partitions = Json::array();
     for (const auto& [partition, has_own_scheduler] : site.partitions) {
         Json one = Json::object();
         one.set("name", partition.name)
@@ -279,15 +277,12 @@ Json settings_json(const SitePartitions& site) {
         }
         partitions.append(std::move(one));
     }
-    for (const auto& [number, name] : site.queues) {
-        queues.set(std::to_string(number).c_str(), name);
-    }
     out.set("partition", std::move(partitions))
         .set("hand-down", static_cast<long long>(site.hand_down))
         .set("link-delay", encode_fsd(site.link_delay))
         .set("report-interval", encode_fsd(site.report_interval))
-        .set("queues", std::move(queues))
-        .set("default-queue", site.default_queue);
+        .set("queues", queues_json(site.queues))
+        .set("default-queue", site.queues.otherwise);
     return out;
 }
 

@@ -5,13 +5,13 @@
 #include <jansson.h>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/text/toml_json.hpp"
+#include "libsched/sim/log_names.hpp"
 #include "modules/replay/tree_replay.hpp"
 
 namespace weir::cmd {
@@ -26,9 +26,8 @@ struct SitePartitions {
     std::int64_t hand_down = route::HandDown::depth_default;
     Duration link_delay{};
     Duration report_interval{};
-    std::map<std::uint16_t, std::string> queues;  ///< the log's number -> name
-    std::string default_queue;                    ///< of all other jobs; empty: see tree_of()
-    std::vector<std::string> warnings;            ///< keys without effect in a replay
+    QueueNames queues;                  ///< [sim.queues], and default-queue of all others; empty: see tree_of()
+    std::vector<std::string> warnings;  ///< keys without effect in a replay
 };
 
 /// `document`: the whole file. Errors, one a line, each with file and line where it is known: what decode_partitions()
@@ -37,10 +36,12 @@ struct SitePartitions {
 Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places);
 
 /// The tree that is replayed on `cores` cores. A job's queue is `queues` of its number; else the log's name of its
-/// queue (`log_queues`, number 1 first), if a partition serves that; else `default_queue`; else the only queue that
-/// there is; else its number. REQUIRES: partitions. Error: they have more cores than the machine.
+/// queue, if a partition serves that; else default-queue; else the only queue that there is; else its number.
+/// REQUIRES: partitions. Error: they have more cores than the machine.
 Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std::int64_t cores,
-                        const std::vector<std::string>& log_queues = {});
+                        const QueueNames& log_queues = {});
+/// [sim.queues] by number.
+Json queues_json(const QueueNames& queues);
 
 /// All settings of it in force, for the record of a comparison.
 Json settings_json(const SitePartitions& site);

@@ -37,8 +37,6 @@ class LogShares {
     const ShareTreePtr& tree() const { return tree_; }
     /// What a tree calls the user with this number.
     std::string user_name(std::uint32_t user) const;
-    /// As given with the tree.
-    const std::map<std::uint32_t, std::string>& names() const { return names_; }
     /// Increases with each change of the tree.
     std::uint64_t version() const { return version_; }
     /// Whether all parties are siblings with one share each; fair share of such a tree is an order by usage.

@@ -16,7 +16,7 @@ Error cannot(const std::string& what) {
 }
 
 Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& settings, std::int64_t machine_cores,
-                                                   LogShares shares, SiteValuesPtr site) {
+                                                   LogShares shares, SiteValuesPtr site, const LogNames& names) {
     const auto cores = static_cast<std::uint32_t>(
         std::clamp<std::int64_t>(machine_cores, 1, std::numeric_limits<std::uint32_t>::max()));
     if (settings.policy == PolicyKind::fcfs) {
@@ -32,15 +32,15 @@ Result<std::unique_ptr<QueueOrder>> make_unlimited(const PolicySettings& setting
     }
     return order::with_order_of(
         settings.policy, [&]<typename O>(std::in_place_type_t<O>) -> std::unique_ptr<QueueOrder> {
-            return std::make_unique<ReplayOrder<O>>(settings, cores, std::move(shares), std::move(site));
+            return std::make_unique<ReplayOrder<O>>(settings, cores, std::move(shares), std::move(site), names);
         });
 }
 
 }  // namespace
 
 Result<std::unique_ptr<QueueOrder>> make_priority_order(const PolicySettings& settings, std::int64_t machine_cores,
-                                                        LogShares shares, SiteValuesPtr site) {
-    auto order = make_unlimited(settings, machine_cores, shares, std::move(site));
+                                                        LogShares shares, SiteValuesPtr site, const LogNames& names) {
+    auto order = make_unlimited(settings, machine_cores, shares, std::move(site), names);
     if (!order || !has_limits(*shares.tree())) {
         return order;
     }

@@ -85,22 +85,15 @@ order::Use LsfBook::use(Instant now, bool, Duration) {
 
 CredentialBook::Kind::Kind(const PolicySettings& site) : members(LogShares::of_users()), usage(site, members.tree()) {}
 
-CredentialBook::CredentialBook(const BookSettings& settings)
-    : names_(settings.shares.names()),
+CredentialBook::CredentialBook(BookSettings settings)
+    : names_(std::move(settings.names)),
       kinds_{Kind(settings.site), Kind(settings.site), Kind(settings.site), Kind(settings.site), Kind(settings.site)} {}
 
-std::uint32_t CredentialBook::number_of(std::size_t kind, const SimJob& job) {
-    const std::array<std::uint32_t, moab_credential_kinds> numbers{job.user, job.group, job.group, 0, job.queue};
-    return numbers[kind];
-}
-
-std::vector<std::string> CredentialBook::names_of(std::size_t kind, std::uint32_t number) const {
-    const std::string digits = std::to_string(number);
-    std::vector<std::string> names{digits, (kind == 0 ? "u" : "g") + digits};
-    if (const auto name = names_.find(number); kind == 0 && name != names_.end()) {
-        names.insert(names.begin(), name->second);
+std::vector<std::string> CredentialBook::names_of(std::size_t kind, const SimJob& job) const {
+    if (kind == class_kind) {
+        return {names_.queues.of(job)};
     }
-    return names;
+    return kind == user_kind ? names_.of_user(job) : names_.of_account(job);
 }
 
 void CredentialBook::meet(std::size_t kind, order::Credential who, Instant now) {
@@ -155,6 +148,7 @@ FactorBook::FactorBook(BookSettings settings)
       algorithm_(algorithm_named(settings_.algorithm).value()),
       machine_cores_(settings.machine_cores),
       shares_(std::move(settings.shares)),
+      queues_(std::move(settings.names.queues)),
       version_(shares_.version()),
       usage_(settings_, shares_.tree(), has_billing(settings_) ? billing_unit : 1),
       keeps_order_(shares_.is_flat() && is_plain_fair_tree(algorithm_) && settings_.decay != DecayKind::window &&
@@ -193,7 +187,7 @@ ChargedJob FactorBook::charged(const SimJob& job, const Entry& entry) const {
     if (has_billing(settings_)) {
         const std::array<ResourceAmount, 2> amounts{
             {{"cpu", static_cast<double>(job.cores)}, {"node", static_cast<double>(job.cores)}}};
-        made.rate = billed_rate(settings_.billing, amounts, "", std::to_string(job.queue));
+        made.rate = billed_rate(settings_.billing, amounts, "", queues_.of(job));
     }
     if (settings_.billing.charging == Charging::at_dispatch) {
         made.requested = job.limit;

@@ -13,6 +13,7 @@
 #include "libfairshare/usage/lsf_history.hpp"
 #include "libsched/order/order.hpp"
 #include "libsched/order/pass_schedule.hpp"
+#include "libsched/sim/log_names.hpp"
 #include "libsched/sim/log_shares.hpp"
 #include "libsched/sim/usage_book.hpp"
 
@@ -23,6 +24,7 @@ struct BookSettings {
     const PolicySettings& site;
     std::uint32_t machine_cores = 1;
     LogShares shares;
+    LogNames names;
 };
 
 // Every book has
@@ -72,17 +74,16 @@ class LsfBook {
     std::vector<DynamicUse> use_;
 };
 
-/// What credentials used. A log's user N is names[N], "uN" or "N"; its group "gN" or "N" as group and as account; its
-/// queue "N" as class. Logs know no QoS.
+/// What credentials used. A log's group counts as group and as account, its queue as class. Logs know no QoS.
 class CredentialBook {
   public:
-    explicit CredentialBook(const BookSettings& settings);
+    explicit CredentialBook(BookSettings settings);
     template <order::GoesByCredentials O>
     void enter(O& order, const SimJob& job, JobId id, Instant now, order::WaitingJob& waiting) {
         for (std::size_t kind = 0; kind < moab_credential_kinds; kind++) {
             kinds_[kind].is_counted = order.goes_by_usage(kind);
             if (kind != qos_kind) {
-                waiting.who[kind] = order.credential(kind, names_of(kind, number_of(kind, job)));
+                waiting.who[kind] = order.credential(kind, names_of(kind, job));
                 meet(kind, waiting.who[kind], now);
             }
         }
@@ -96,7 +97,7 @@ class CredentialBook {
     void told(bool) {}
 
   private:
-    static constexpr std::size_t qos_kind = 3;
+    static constexpr std::size_t user_kind = 0, qos_kind = 3, class_kind = 4;
     using Who = std::array<order::Credential, moab_credential_kinds>;
     /// One kind of credential; its parties are the order's credentials, both counted as they appear.
     struct Kind {
@@ -107,14 +108,13 @@ class CredentialBook {
         std::size_t known = 0;
         std::vector<CoreMicros> snapshot;  ///< by node of members
     };
-    static std::uint32_t number_of(std::size_t kind, const SimJob& job);
-    std::vector<std::string> names_of(std::size_t kind, std::uint32_t number) const;
+    std::vector<std::string> names_of(std::size_t kind, const SimJob& job) const;
     void meet(std::size_t kind, order::Credential who, Instant now);
     void keep(JobId id, const Who& who);
     /// A job holds so many cores, or (negative) gives them back.
     order::Holder charge(const SimJob& job, JobId id, std::int64_t cores, Instant now);
 
-    std::map<std::uint32_t, std::string> names_;
+    LogNames names_;
     std::array<Kind, moab_credential_kinds> kinds_;
     std::vector<Who> who_;  ///< by id, of jobs that wait or run
     MoabPriorities::Usage usage_;
@@ -169,6 +169,7 @@ class FactorBook {
     Algorithm algorithm_;
     std::uint32_t machine_cores_;
     LogShares shares_;
+    QueueNames queues_;
     std::uint64_t version_;
     UsageBook usage_;
     bool keeps_order_;  ///< EqualSharesOrder answers instead of the algorithm: the same factors

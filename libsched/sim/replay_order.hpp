@@ -6,6 +6,7 @@
 
 #include "libsched/order/orders.hpp"
 #include "libsched/order/pass_schedule.hpp"
+#include "libsched/sim/log_names.hpp"
 #include "libsched/sim/queue_order.hpp"
 #include "libsched/sim/replay_books.hpp"
 #include "libsched/sim/site_values.hpp"
@@ -30,11 +31,12 @@ class ReplayOrder final : public QueueOrder {
   public:
     /// `site`: the site's values of the log's jobs. A log's processors are its nodes, too: it knows no others.
     ReplayOrder(const PolicySettings& settings, std::uint32_t machine_cores, LogShares shares = LogShares::of_users(),
-                SiteValuesPtr site = {})
+                SiteValuesPtr site = {}, const LogNames& names = {})
         : schedule_(settings.update_interval),
           site_(std::move(site)),
+          queues_(names.queues),
           order_(settings, MachineSize{machine_cores, machine_cores, 0., 0.}),
-          book_(BookSettings{settings, machine_cores, std::move(shares)}) {}
+          book_(BookSettings{settings, machine_cores, std::move(shares), names}) {}
 
     void submitted(const SimJob& job, JobId id, Instant now) override {
         order::WaitingJob waiting;
@@ -43,7 +45,7 @@ class ReplayOrder final : public QueueOrder {
         waiting.cores = waiting.nodes = job.cores;
         waiting.limit = job.limit;
         waiting.site = site_ ? site_->of(job.number) : 0.;
-        waiting.queue = std::to_string(job.queue);
+        waiting.queue = queues_.of(job);
         book_.enter(order_, job, id, now, waiting);
         order_.put(id, waiting, now);
     }
@@ -94,6 +96,7 @@ class ReplayOrder final : public QueueOrder {
   private:
     order::PassSchedule schedule_;
     SiteValuesPtr site_;
+    QueueNames queues_;
     O order_;
     BookOf<O::goes_by> book_;
     std::uint64_t places_ = 0;  ///< the next job's

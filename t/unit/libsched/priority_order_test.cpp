@@ -315,3 +315,60 @@ TEST_CASE("priority order: an association's priority and amounts of resources co
     order.prioritize(Instant{}, changed);
     CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 125}, {JobId{1}, 300}, {JobId{2}, 325}});
 }
+
+namespace {
+
+/// Some settings that know two queues and two accounts by these names.
+PolicySettings settings_of_names(PolicyKind policy, const std::array<std::string, 2>& queues,
+                                 const std::array<std::string, 2>& accounts, const std::array<double, 4>& values) {
+    PolicySettings settings;
+    settings.policy = policy;
+    settings.update_interval = Duration{};
+    settings.weights = {0, 10000, 0, values[0], 0, 0};
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].weight = 0;
+    settings.moab.part(MoabComponent::credential, "account").weight = 1;
+    settings.moab.part(MoabComponent::credential, "class").weight = 1;
+    for (std::size_t i = 0; i < 2; i++) {
+        settings.queues[queues[i]] = values[i];
+        settings.billing.factors.queue[queues[i]] = values[2 + i] / 100;
+        settings.moab.credentials[2][accounts[i]].priority = values[2 + i];
+        settings.moab.credentials[4][queues[i]].priority = values[i];
+    }
+    return settings;
+}
+
+}  // namespace
+
+// Mutant: libsched/sim/replay_order.hpp: waiting.queue = queues_.of(job); => waiting.queue = std::to_string(job.queue);
+// Mutant: libsched/sim/replay_books.cpp: "", queues_.of(job)); => "", std::to_string(job.queue));
+// Mutant: libsched/sim/replay_books.cpp: return {names_.queues.of(job)}; => return {std::to_string(job.queue)};
+// Mutant: libsched/sim/log_names.hpp: return {name, name.substr(name.rfind('/') + 1)}; => return {name};
+// Mutant: libsched/sim/log_names.hpp: otherwise.empty() ? std::to_string(job.queue) : otherwise; =>
+// std::to_string(job.queue);
+TEST_CASE("priority order: queues and accounts count by their names, where they have any, as they do by number") {
+    CHECK(rc::check([] {
+        auto jobs = some_jobs();
+        for (SimJob& job : jobs) {
+            job.queue = static_cast<std::uint16_t>(job.number % 2 + 1);
+            job.group = job.user % 2 + 1;
+        }
+        const auto policy = *rc::gen::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab);
+        std::array<double, 4> values{};
+        for (double& value : values) {
+            value = *rc::gen::inRange(0, 1000);
+        }
+        LogNames names;
+        names.accounts = {"bio", "science/chem"};
+        names.queues.named = {{1, "debug"}};
+        names.queues.otherwise = "batch";
+        const auto by_number =
+            make_priority_order(settings_of_names(policy, {"1", "2"}, {"g1", "2"}, values), 16, LogShares::of_users())
+                .value();
+        const auto by_name = make_priority_order(settings_of_names(policy, {"debug", "batch"}, {"bio", "chem"}, values),
+                                                 16, LogShares::of_users(), {}, names)
+                                 .value();
+        const auto numbered = test::starts_of(test::replay(jobs, 16, Fcfs{}, by_number.get()));
+        const auto named = test::starts_of(test::replay(jobs, 16, Fcfs{}, by_name.get()));
+        RC_ASSERT(numbered == named);
+    }));
+}

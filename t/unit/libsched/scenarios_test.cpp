@@ -290,7 +290,9 @@ TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay
 TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets nothing for it; below it he does") {
     PolicySettings settings = policy("moab");
     settings.window = {std::chrono::hours(24), 4, 0.5};
-    MoabOrder order(settings, 8, LogShares(std::get<ShareTree>(parse_share_tree("\"all\" = 1\n")), {{1, "john"}}));
+    LogNames names;
+    names.users = {{1, "john"}};
+    MoabOrder order(settings, 8, LogShares::of_users(), {}, names);
     std::vector<std::pair<JobId, std::uint32_t>> changed;
     // Core-seconds of john and of all, from the oldest of four windows to the present one, a core a second.
     const std::array<std::int64_t, 4> johns{50, 10, 0, 60};
