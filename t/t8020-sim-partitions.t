@@ -175,6 +175,15 @@ test_expect_success 'the JSON has each partition, and the settings that were in 
 	test "$(field out.json "d[\"policies\"][1][\"settings\"][\"partitions\"][\"hand-down\"], \"partitions\" in d[\"policies\"][0]")" = "(2, False)"
 '
 
+test_expect_success 'partitions with other rules or limits are another policy; what differs is in the record' '
+	for end in "1m" "2m"; do sed "s/^name = \"left\"/&\ntakes = { duration-max = \"$end\" }/" two.toml >rule$end.toml || return 1; done &&
+	for most in 1 2; do sed "s/^name = \"left\"/&\nlimits = { user-running-jobs-max = $most }/" two.toml >limit$most.toml || return 1; done &&
+	cp rule1m.toml copy.toml && weir sim compare -q --fair-starts=0 rule1m.toml rule2m.toml limit1.toml limit2.toml copy.toml --trace=hand.swf -o rules.json 2>err &&
+	grep "same policy" err >said && echo "copy.toml and rule1m.toml are the same policy under two names." >want && test_cmp want said &&
+	test "$(field rules.json "[[q.get(k) for k in (\"takes\", \"limits\")] for p in d[\"policies\"] for q in p[\"settings\"][\"partitions\"][\"partition\"][:1]][:3:2]")" = \
+		"[[{'"'duration-max': '1m'}, None], [None, {'user-running-jobs-max'"': 1}]]"
+'
+
 # ---- bad files ----
 
 bad() {

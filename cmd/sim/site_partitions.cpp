@@ -207,6 +207,39 @@ QueueNames names_of(const SitePartitions& site, const QueueNames& log_queues) {
     return names;
 }
 
+/// Those that are replayed.
+Json rules_json(const route::PartitionRules& rules) {
+    Json out = Json::object();
+    const auto add_duration = [&out](const char* key, const std::optional<Duration>& value) {
+        if (value) {
+            out.set(key, encode_fsd(*value));
+        }
+    };
+    const auto add_count = [&out](const char* key, const std::optional<std::int64_t>& value) {
+        if (value) {
+            out.set(key, static_cast<long long>(*value));
+        }
+    };
+    add_duration("duration-min", rules.duration.least);
+    add_duration("duration-max", rules.duration.most);
+    add_count("cores-min", rules.cores.least);
+    add_count("cores-max", rules.cores.most);
+    return out;
+}
+
+Json limits_json(const route::PartitionLimits& limits) {
+    Json out = Json::object();
+    for (const auto& [key, limit] : {std::pair("running-jobs-max", limits.running_jobs),
+                                     {"cores-max", limits.cores},
+                                     {"user-running-jobs-max", limits.user_running_jobs},
+                                     {"user-cores-max", limits.user_cores}}) {
+        if (limit) {
+            out.set(key, static_cast<long long>(*limit));
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places) {
@@ -274,6 +307,12 @@ Json settings_json(const SitePartitions& site) {
             .set("overflow", list(partition.overflow));
         if (has_own_scheduler) {
             one.set("scheduler", name_of(partition.scheduler));
+        }
+        if (partition.rules != route::PartitionRules{}) {
+            one.set("takes", rules_json(partition.rules));
+        }
+        if (!partition.limits.is_empty()) {
+            one.set("limits", limits_json(partition.limits));
         }
         partitions.append(std::move(one));
     }

@@ -13,6 +13,7 @@
 #include "cmd/sim/outcome_file.hpp"
 #include "cmd/sim/policy_settings_json.hpp"
 #include "cmd/sim/progress.hpp"
+#include "cmd/sim/site_partitions.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
@@ -72,6 +73,27 @@ TEST_CASE("settings in force: read back they are the same policy, whatever was w
         CHECK(read == meant);
     }
     CHECK(json_object_get(settings_in_force(PolicyKind::multifactor, nullptr).get(), "half-life") != nullptr);
+}
+
+// Mutant: cmd/sim/site_partitions.cpp: "duration-max", rules.duration.most => "duration-max", rules.duration.least
+// Mutant: cmd/sim/site_partitions.cpp: limits_json(partition.limits) => limits_json({})
+TEST_CASE("settings in force: partitions that are read back have the same rules and limits") {
+    const Json written = Json::parse(R"({"partition":[
+        {"name":"a","cores":8,"overflow":["b"],"takes":{"duration-max":"1h","cores-min":2},
+         "limits":{"running-jobs-max":3,"cores-max":6}},
+        {"name":"b","cores":4,"overflow":["a"],"takes":{"duration-min":"0.5s"},
+         "limits":{"user-running-jobs-max":1,"user-cores-max":2}},
+        {"name":"c","cores":4,"overflow":["a"]}]})")
+                             .value();
+    const SitePartitions meant = read_site_partitions(written.get(), {}).value();
+    const Json shown = settings_json(meant);
+    const SitePartitions read = read_site_partitions(shown.get(), {}).value();
+    REQUIRE(read.partitions.size() == 3);
+    for (std::size_t i = 0; i < 3; i++) {
+        CHECK(read.partitions[i].partition.rules == meant.partitions[i].partition.rules);
+        CHECK(read.partitions[i].partition.limits == meant.partitions[i].partition.limits);
+    }
+    CHECK(meant.partitions[0].partition.rules.cores.most == 6);
 }
 
 TEST_CASE("sha256: as sha256sum prints it, of text and of a file; none of what is no file") {
