@@ -156,6 +156,12 @@ test_expect_success 'fair share by a tree: accounts by name, what each got, a sa
 	test "$(field tree.json "all(sum(a[\"jobs\"] for a in p[\"accounts\"] if \"/\" not in a[\"account\"]) == 1500 for p in d[\"policies\"])")" = True &&
 	test "$(field tree.json "d[\"policies\"][1][\"figures\"][\"account_share_deviation\"] < d[\"policies\"][0][\"figures\"][\"account_share_deviation\"]")" = True
 '
+test_expect_success 'a single account on top of the others changes no figure' '
+	mkdir site && cp fair.toml site && { echo "\"site\" = 1" && sed "s/^\"/\"site\//" shares.toml; } >site/shares.toml &&
+	weir sim compare -q fair.toml --trace=load.swf.gz --fair-starts=0 -o plain.json && weir sim compare -q site/fair.toml --trace=load.swf.gz --fair-starts=0 -o site.json &&
+	for name in plain site; do field $name.json "{k: v and round(v, 9) for k, v in d[\"policies\"][0][\"figures\"].items()}" >$name.figures || return 1; done &&
+	test_cmp plain.figures site.figures
+'
 test_expect_success 'jobs of users who are not in a tree are counted for its policy; a tree with nobody of the log: no figures, exit code 1' '
 	printf "\"bio\" = 1\n\"bio/@u1\" = 1\n" >one.toml && printf "[weir]\nshare-tree = \"one.toml\"\n" >most.toml &&
 	weir sim compare -q easy.toml most.toml --trace=load.swf.gz --fair-starts=0 -o most.json 2>err &&

@@ -104,7 +104,7 @@ Measured measured(const Yardstick& yardstick, const Replayed& replayed) {
     const PartyTree accounts = paid_by(yardstick.accounts, replayed.outcomes);
     const PartyTree users = paid_by(yardstick.users, replayed.outcomes);
     const FairnessMetrics by_account = fairness_metrics(timeline, accounts, yardstick.cores);
-    result.accounts = by_account.levels.front();
+    result.accounts = by_account.levels[yardstick.accounts_level];
     result.by_account = by_account.parties;
     FairnessMetrics by_user = fairness_metrics(timeline, users, yardstick.cores);
     result.users = by_user.levels[yardstick.users_level];

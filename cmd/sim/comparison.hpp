@@ -27,7 +27,8 @@ struct Yardstick {
     Duration half_life = std::chrono::hours(24 * 7);  ///< of the usage that is shown
     /// By place in the log. Accounts may be the same tree as users (a share tree) or another (a log's groups).
     PartyTree accounts, users;
-    std::size_t users_level = 0;  ///< of `users`, by index; that of `accounts` is 0
+    std::size_t accounts_level = 0;  ///< that is compared, by index: below the single accounts on top
+    std::size_t users_level = 0;     ///< the same of `users`
 };
 
 /// The result of a replay.

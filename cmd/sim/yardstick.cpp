@@ -14,6 +14,7 @@ void measure_equal_shares(Yardstick& yardstick, const std::vector<SimJob>& jobs)
         yardstick.accounts.parties.size() * 2 > yardstick.users.parties.size()) {
         yardstick.accounts = yardstick.users;
     }
+    yardstick.accounts_level = 0;
     yardstick.users_level = 0;
 }
 
@@ -41,6 +42,7 @@ void measure_share_tree(Yardstick& yardstick, const std::vector<SimJob>& jobs, c
     accounts.compared_below = accounts.first_fork();
     const auto depths = accounts.depths();
     yardstick.share_tree = path.substr(path.rfind('/') + 1);
+    yardstick.accounts_level = depths[accounts.compared_below];
     yardstick.users_level = *std::max_element(depths.begin(), depths.end()) - 1;
     yardstick.users = accounts;
     yardstick.accounts = std::move(accounts);

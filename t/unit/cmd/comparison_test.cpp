@@ -12,6 +12,7 @@
 #include "cmd/sim/figures.hpp"
 #include "cmd/sim/pictures.hpp"
 #include "cmd/sim/yardstick.hpp"
+#include "libfairshare/tree/share_tree_builder.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "t/unit/cmd/labels.hpp"
 #include "t/unit/cmd/made_log.hpp"
@@ -184,6 +185,35 @@ TEST_CASE("comparison: a narrow terminal gets a row a policy and no line is too 
         CHECK(columns(rows.substr(begin, end - begin)) <= 60);
     }
     CHECK(rows.find("policy") == 0);
+}
+
+// Mutant: cmd/sim/comparison.cpp: levels[yardstick.accounts_level] => levels.front()
+TEST_CASE("comparison: accounts below a single one deviate as they do without it") {
+    const auto jobs = test::made_log(60);
+    const auto accounts_under = [&](const std::string& root) {
+        std::vector<NodeSpec> specs;
+        for (const std::string& name :
+             {std::string("a"), std::string("a/@u1"), std::string("b"), std::string("b/@*")}) {
+            NodeSpec spec;
+            spec.name = root + name;
+            spec.shares = name == "a" ? 3 : 1;
+            specs.push_back(std::move(spec));
+        }
+        if (!root.empty()) {
+            NodeSpec site;
+            site.name = root.substr(0, root.size() - 1);
+            specs.insert(specs.begin(), std::move(site));
+        }
+        Yardstick yardstick;
+        yardstick.cores = 4;
+        yardstick.jobs = jobs.size();
+        measure_share_tree(yardstick, jobs, "shares.toml", LogShares(std::get<ShareTree>(build_share_tree(specs)), {}));
+        return measured(yardstick, replayed("a", jobs, Easy{})).accounts;
+    };
+    const LevelMetrics plain = accounts_under(""), below = accounts_under("site/");
+    CHECK(plain.deviation > 0.01);
+    CHECK(below.deviation == Approx(plain.deviation).epsilon(1e-12));
+    CHECK(below.parties == 2);
 }
 
 TEST_CASE("comparison: what was cut off says so, and nobody started is no picture") {
