@@ -50,7 +50,7 @@ TEST_CASE("flux-accounting: banks come before what is below them, and no limit i
     CHECK(tables.left_out.empty());
 }
 
-// Mutant: cmd/accounting/flux_accounting.cpp: if (*limit < unlimited) { => if (*limit < 5) {
+// Mutant: cmd/accounting/read_flux_accounting.cpp: if (*limit < unlimited) { => if (*limit < 5) {
 TEST_CASE("flux-accounting: a tree of banks and users comes back equal") {
     rc::prop("any such tree", [] {
         std::vector<std::string> accounts{""};
