@@ -29,8 +29,26 @@ const DroppedColumn bank_priority{"priority", {"", "0", "0.0"}, "the priorities 
 const DroppedColumn user_queues{"queues", {""}, "which queues a user may use"};
 const DroppedColumn sched_jobs{"max_sched_jobs", {"", "2147483647"}, "limits of scheduled jobs (max_sched_jobs)"};
 
+/// A bank, from its row, and what stands below it.
+struct Bank {
+    std::string name;
+    std::string parent;  ///< empty: it is an uppermost one, our root
+    std::int64_t shares = 1;
+    std::string path;  ///< once it is reached from above
+    std::vector<std::size_t> banks;
+    std::vector<std::size_t> members;
+    unsigned depth = 0;
+};
+
+/// A user in a bank, from the association's row.
+struct Member {
+    std::string user;
+    NodeSpec spec;
+    ProjectAccess projects;
+};
+
 /// The rows of a table by the names of its columns.
-class TreeReader {
+class TableReader {
   public:
     Status read_banks(const std::string& text) {
         const auto rows = read_csv(text, "bank_table.csv", {"bank", "parent_bank", "shares"});
@@ -38,26 +56,30 @@ class TreeReader {
             return rows.error();
         }
         for (const CsvRow& row : *rows) {
-            const std::string bank = row.text("bank");
-            if (!is_active(row, "bank " + bank)) {
+            const std::string name = row.text("bank");
+            if (!is_active(row, "bank " + name)) {
                 continue;
             }
-            if (bank.find('/') != std::string::npos || kind_of_component(bank) != NodeKind::account) {
-                return table_error(row.place() + ": \"" + printable(bank) +
+            if (name.find('/') != std::string::npos || kind_of_component(name) != NodeKind::account) {
+                return table_error(row.place() + ": \"" + printable(name) +
                                    "\" is no name of an account here: it has no \"/\", " +
                                    "and does not begin as a line of another kind does");
             }
-            if (row.text("parent_bank").empty()) {
-                path_of_.emplace(bank, "");  // the uppermost: our root
-                continue;
+            Bank bank;
+            bank.name = name;
+            bank.parent = row.text("parent_bank");
+            if (!bank.parent.empty()) {
+                note_dropped(row, bank_priority);
+                const auto shares = row.integer("shares", 1);
+                if (!shares) {
+                    return shares.error();
+                }
+                bank.shares = *shares;
             }
-            parent_of_.emplace(bank, row.text("parent_bank"));
-            note_dropped(row, bank_priority);
-            const auto shares = row.integer("shares", 1);
-            if (!shares) {
-                return shares.error();
+            if (!bank_of_.emplace(name, banks_.size()).second) {
+                return table_error(row.place() + ": the bank \"" + printable(name) + "\" has a row already");
             }
-            banks_.emplace_back(bank, *shares);
+            banks_.push_back(std::move(bank));
         }
         return name_paths();
     }
@@ -67,39 +89,47 @@ class TreeReader {
         if (!rows) {
             return rows.error();
         }
-        std::set<std::string> seen;
         for (const CsvRow& row : *rows) {
-            const std::string user = row.text("username");
+            Member member{row.text("username"), {}, {}};
             const std::string bank = row.text("bank");
-            if (!is_active(row, "@" + user + " of bank " + bank)) {
+            if (!is_active(row, "@" + member.user + " of bank " + bank)) {
                 continue;
             }
-            const auto path = path_of_.find(bank);
-            if (path == path_of_.end()) {
+            const auto found = bank_of_.find(bank);
+            if (found == bank_of_.end()) {
                 return table_error(row.place() + ": there is no active bank \"" + printable(bank) + "\"");
             }
-            if (user.find_first_of("/:") != std::string::npos || user == "*") {
-                return table_error(row.place() + ": \"" + printable(user) +
+            if (member.user.find_first_of("/:") != std::string::npos || member.user == "*") {
+                return table_error(row.place() + ": \"" + printable(member.user) +
                                    "\" is no user's name: that has no \"/\" and no \":\"" + ", and is not \"*\"");
             }
-            NodeSpec spec;
-            spec.name = (path->second.empty() ? "" : path->second + "/") + "@" + user;
-            spec.is_default = !seen.insert(user).second && row.text("default_bank") == bank;
-            if (const Status read = read_numbers(row, spec); !read) {
+            if (const Status read = read_numbers(row, member.spec); !read) {
                 return read.error();
             }
-            if (const Status read = read_projects(row); !read) {
+            if (const Status read = read_projects(row, member.projects); !read) {
                 return read.error();
             }
-            specs_.push_back(std::move(spec));
             note_dropped(row, user_queues);
             note_dropped(row, sched_jobs);
+            read_default_bank(row.text("default_bank"), member.user);
+            banks_of_[member.user].insert(bank);
+            banks_[found->second].members.push_back(members_.size());
+            members_.push_back(std::move(member));
         }
         return Done{};
     }
 
     Result<FluxAccountingTree> tree() {
-        give_projects();
+        for (const auto& [user, bank] : default_bank_) {
+            if (banks_of_.at(user).count(bank) == 0) {
+                left_out_.push_back("the default bank of @" + user + ": he has no row in " + bank);
+            }
+        }
+        for (const Bank& bank : banks_) {
+            if (bank.parent.empty()) {
+                add_lines(bank);
+            }
+        }
         auto built = build_share_tree(specs_, "the tables");
         if (const auto* mistakes = std::get_if<Diagnostics>(&built)) {
             return table_error("the tables make no share tree:\n" + to_string(*mistakes));
@@ -126,31 +156,83 @@ class TreeReader {
         }
     }
 
-    /// The path of each bank; one that is below an inactive bank, or its own ancestor, is an error.
+    static std::string below(const std::string& path, const std::string& name) {
+        return (path.empty() ? "" : path + "/") + name;
+    }
+
+    /// From the uppermost banks down. One that is not reached is below an inactive bank, or its own ancestor.
     Status name_paths() {
-        for (const auto& [bank, shares] : banks_) {
-            std::string path = bank;
-            std::string above = parent_of_.at(bank);
-            for (std::size_t depth = 0; path_of_.count(above) == 0 || !path_of_.at(above).empty(); ++depth) {
-                const auto next = parent_of_.find(above);
-                if (next == parent_of_.end() || depth > banks_.size()) {
-                    return table_error("bank_table.csv: the banks above \"" + printable(bank) +
-                                       "\" do not end at an active one without a parent");
-                }
-                path.insert(0, above + "/");
-                above = next->second;
+        std::vector<std::size_t> reached;
+        for (std::size_t i = 0; i < banks_.size(); ++i) {
+            const auto above = bank_of_.find(banks_[i].parent);
+            if (banks_[i].parent.empty()) {
+                reached.push_back(i);
+            } else if (above != bank_of_.end()) {
+                banks_[above->second].banks.push_back(i);
             }
-            path_of_.insert_or_assign(bank, path);
-            NodeSpec spec;
-            spec.name = path;
-            spec.shares = shares;
-            specs_.push_back(std::move(spec));
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) {
+            const Bank& above = banks_[reached[k]];
+            for (const std::size_t i : above.banks) {
+                banks_[i].path = below(above.path, banks_[i].name);
+                banks_[i].depth = above.depth + 1;
+                if (banks_[i].depth > ShareTree::depth_max) {
+                    return table_error("bank_table.csv: more than 64 banks stand above one another down to \"" +
+                                       printable(banks_[i].name) + "\"");
+                }
+                reached.push_back(i);
+            }
+        }
+        for (const Bank& bank : banks_) {
+            if (!bank.parent.empty() && bank.depth == 0) {
+                return table_error("bank_table.csv: the banks above \"" + printable(bank.name) +
+                                   "\" do not end at an active one without a parent");
+            }
         }
         return Done{};
     }
 
-    /// The projects of the row that becomes the next of specs_. Its default project is allowed, listed or not.
-    Status read_projects(const CsvRow& row) {
+    /// The bank, the banks below it, its users, in the order in which the tree's text has them.
+    void add_lines(const Bank& bank) {
+        if (!bank.path.empty()) {
+            NodeSpec spec;
+            spec.name = bank.path;
+            spec.shares = bank.shares;
+            specs_.push_back(std::move(spec));
+        }
+        for (const std::size_t i : bank.banks) {
+            add_lines(banks_[i]);
+        }
+        for (const std::size_t i : bank.members) {
+            add_line(members_[i], bank);
+        }
+    }
+
+    /// A default that is the user's first line needs no mark.
+    void add_line(Member& member, const Bank& bank) {
+        const bool is_first = placed_.insert(member.user).second;
+        const auto by_default = default_bank_.find(member.user);
+        member.spec.name = below(bank.path, "@" + member.user);
+        member.spec.is_default = !is_first && by_default != default_bank_.end() && by_default->second == bank.name;
+        give_projects(member);
+        specs_.push_back(std::move(member.spec));
+    }
+
+    /// Each row of a user has it. Where they differ the later one holds, as in flux-accounting.
+    void read_default_bank(const std::string& bank, const std::string& user) {
+        if (bank.empty()) {
+            return;
+        }
+        const auto [found, is_new] = default_bank_.try_emplace(user, bank);
+        if (!is_new && found->second != bank) {
+            left_out_.push_back("the default bank of @" + user + ": " + found->second + " in one row, " + bank +
+                                " in a later one, which holds");
+            found->second = bank;
+        }
+    }
+
+    /// The default project is allowed, listed or not.
+    Status read_projects(const CsvRow& row, ProjectAccess& into) {
         const std::string by_default = row.text("default_project");
         std::vector<std::string> names;
         std::string text = row.text("projects");
@@ -166,21 +248,19 @@ class TreeReader {
             }
         }
         uses_projects_ = uses_projects_ || names.size() > 1 || names.front() != no_project;
-        projects_[specs_.size()] = {std::move(names), by_default};
+        into = {std::move(names), by_default};
         return Done{};
     }
 
     /// If no user has a project, the tree has no lists, and any project is allowed.
-    void give_projects() {
+    void give_projects(Member& member) const {
         if (!uses_projects_) {
             return;
         }
-        for (const auto& [place, access] : projects_) {
-            std::vector<NodeTerm>& terms = specs_[place].terms;
-            terms.emplace_back(Projects{access.names});
-            if (!access.by_default.empty() && access.by_default != access.names.front()) {
-                terms.emplace_back(DefaultProject{access.by_default});
-            }
+        const auto& [names, by_default] = member.projects;
+        member.spec.terms.emplace_back(Projects{names});
+        if (!by_default.empty() && by_default != names.front()) {
+            member.spec.terms.emplace_back(DefaultProject{by_default});
         }
     }
 
@@ -202,11 +282,13 @@ class TreeReader {
         return Done{};
     }
 
-    std::vector<std::pair<std::string, std::int64_t>> banks_;  // with shares, in the table's order
-    std::map<std::string, std::string> parent_of_;
-    std::map<std::string, std::string> path_of_;
+    std::vector<Bank> banks_;
+    std::map<std::string, std::size_t> bank_of_;  // by name
+    std::vector<Member> members_;
+    std::map<std::string, std::set<std::string>> banks_of_;  // of each user
+    std::map<std::string, std::string> default_bank_;        // of each user who has one
+    std::set<std::string> placed_;                           // users with a line in specs_
     std::vector<NodeSpec> specs_;
-    std::map<std::size_t, ProjectAccess> projects_;  // by place in specs_
     bool uses_projects_ = false;
     std::vector<std::string> left_out_;
 };
@@ -214,7 +296,7 @@ class TreeReader {
 }  // namespace
 
 Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations) {
-    TreeReader reader;
+    TableReader reader;
     if (const Status read = reader.read_banks(banks); !read) {
         return read.error();
     }

@@ -4,6 +4,8 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,99 @@ TEST_CASE("flux-accounting: a tree of banks and users comes back equal") {
 TEST_CASE("flux-accounting: the default bank comes back where it is not the first") {
     const std::string text = "\"a\" = 1\n\"b\" = 1\n\"a/@al\" = 1\n\"b/@al\" = { shares = 1, default = true }\n";
     CHECK(imported(exported(text)) == write_share_tree(tree_from(text)));
+}
+
+TEST_CASE("flux-accounting: the default bank is marked where the tree, not the table, has another line first") {
+    const std::string banks = "bank,parent_bank,shares\nroot,,1\nA,root,1\nC,root,10\nA1,A,1\n";
+    /// The line marked default, of a user with rows in these banks.
+    const auto marked = [&](const std::string& by_default, const std::vector<std::string>& in) {
+        std::string rows = "username,bank,default_bank,max_running_jobs,max_active_jobs\n";
+        for (const std::string& bank : in) {
+            rows += "al," + bank + "," + by_default + ",2147483647,2147483647\n";
+        }
+        const auto read = read_flux_accounting(banks, rows);
+        REQUIRE(read);
+        CHECK(read->left_out.empty());
+        const std::string text = write_share_tree(read->tree);
+        const std::size_t end = text.find(" = { shares = 1, default = true }");
+        return end == std::string::npos ? "" : text.substr(text.rfind('\n', end) + 1, end - text.rfind('\n', end) - 1);
+    };
+    CHECK(marked("C", {"C", "A"}) == "\"C/@al\"");  // the first row, but the second line
+    CHECK(marked("C", {"A", "C"}) == "\"C/@al\"");
+    CHECK(marked("A", {"C", "A"}).empty());  // the second row, but the first line
+    CHECK(marked("A1", {"A", "A1"}).empty());
+    CHECK(marked("A", {"A", "A1"}) == "\"A/@al\"");
+}
+
+TEST_CASE("flux-accounting: a default bank that the user has no row in is named; of several the last row's holds") {
+    const std::string banks = "bank,parent_bank,shares\nroot,,1\nA,root,1\nC,root,1\n";
+    const std::string columns = "active,username,bank,default_bank,max_running_jobs,max_active_jobs\n";
+    const std::string none = ",2147483647,2147483647\n";
+    const auto nowhere = read_flux_accounting(banks, columns + "1,al,A,C" + none + "0,al,C,C" + none);
+    REQUIRE(nowhere);
+    CHECK(nowhere->left_out ==
+          std::vector<std::string>{"@al of bank C is not active", "the default bank of @al: he has no row in C"});
+    const auto last = read_flux_accounting(
+        banks, columns + "1,al,C,C" + none + "1,al,A,C" + none + "1,bo,A,C" + none + "1,bo,C,A" + none);
+    REQUIRE(last);
+    CHECK(last->left_out == std::vector<std::string>{"the default bank of @bo: C in one row, A in a later one, which "
+                                                     "holds"});
+    CHECK(write_share_tree(last->tree) ==
+          "\"A\" = 1\n\"A/@al\" = 1\n\"A/@bo\" = 1\n\"C\" = 1\n\"C/@al\" = { shares = 1, default = true }\n"
+          "\"C/@bo\" = 1\n");
+}
+
+// Mutant: cmd/accounting/read_flux_accounting.cpp: !is_first && => is_first &&
+TEST_CASE("flux-accounting: the default bank survives import, text and export, in whatever order the rows are") {
+    rc::prop("any tables", [] {
+        const auto shuffled = [](const std::vector<std::string>& list) {
+            std::vector<std::pair<int, std::string>> keyed;
+            for (const std::string& item : list) {
+                keyed.emplace_back(*rc::gen::arbitrary<int>(), item);
+            }
+            std::sort(keyed.begin(), keyed.end());
+            std::vector<std::string> made;
+            for (const auto& [key, item] : keyed) {
+                made.push_back(item);
+            }
+            return made;
+        };
+        const auto joined = [](const std::vector<std::string>& rows) {
+            return std::accumulate(rows.begin(), rows.end(), std::string{});
+        };
+        std::vector<std::string> banks{"root"};
+        std::vector<std::string> bank_rows{"root,,1\n"};
+        for (int i = *rc::gen::inRange(1, 8); i > 0; --i) {
+            const std::string above = banks[*rc::gen::inRange<std::size_t>(0, banks.size())];
+            banks.push_back("b" + std::to_string(i));
+            bank_rows.push_back(banks.back() + "," + above + ",1\n");
+        }
+        std::map<std::string, std::string> wanted;
+        std::vector<std::string> user_rows;
+        for (const std::string& user : {std::string("al"), std::string("bo"), std::string("cy")}) {
+            std::vector<std::string> in = shuffled(banks);
+            in.resize(*rc::gen::inRange<std::size_t>(1, banks.size() + 1));
+            wanted[user] = in.front();
+            for (const std::string& bank : in) {
+                user_rows.push_back(user + "," + bank + "," + in.front() + "\n");
+            }
+        }
+        const auto read = read_flux_accounting("bank,parent_bank,shares\n" + joined(shuffled(bank_rows)),
+                                               "username,bank,default_bank\n" + joined(shuffled(user_rows)));
+        RC_ASSERT(static_cast<bool>(read));
+        RC_ASSERT(read->left_out.empty());
+        const auto applied = parse_share_tree(write_share_tree(read->tree));
+        RC_ASSERT(std::holds_alternative<ShareTree>(applied));
+        for (const ShareTree* tree : {&read->tree, &std::get<ShareTree>(applied)}) {
+            const auto tables = flux_accounting_tables(*tree, userid_5000);
+            RC_ASSERT(static_cast<bool>(tables));
+            const auto rows = read_csv(tables->associations, "associations", {"username", "default_bank"});
+            RC_ASSERT(rows->size() == user_rows.size());
+            for (const CsvRow& row : *rows) {
+                RC_ASSERT(row.text("default_bank") == wanted.at(row.text("username")));
+            }
+        }
+    });
 }
 
 TEST_CASE("flux-accounting: what it cannot hold is named, and two banks of one name are refused") {
