@@ -55,6 +55,14 @@ test_expect_success 'weir why says which partitions do not take it, and for what
 	weir why $s3 | tee why && grep "It is in the partition short" why && grep "^The partition long takes at most 1 core; it asks for 2 cores" why &&
 	weir why --json $l2 | tee j | jq -e ".not_taken == [{name: \"short\", takes: false, rules: \"at most 1h\", rule: \"at most 1h\", job: \"it asks for 2h\"}]"
 '
+test_expect_success 'an estimate of one partition says that another which takes the job may start it earlier' '
+	gated s9 -q batch -t30m && is_with $s9 $short && wait_until job-route.ask "{\"id\":$s9,\"topic\":\"sched.why\"}" ".answer.t_estimate > 0" >/dev/null &&
+	weir why $s9 | tee why && grep "; estimated start in short: 20.*; it may start earlier in long\.$" why &&
+	weir why --json $s9 | jq -e ".may_start_in == [\"long\"]" && weir why $s3 | tee why && grep "; estimated start: 20" why && ! grep earlier why &&
+	weir prio list | tee list && test $(grep -c " short #.* in [0-9].* \*$" list) = 1 && grep "^\* in that partition; it may start earlier in another one" list &&
+	weir prio list --json | jq -e "[.jobs[] | select(.id == $s9).may_start_in] == [[\"long\"]] and [.jobs[] | select(.id == $s3).may_start_in] == [null]" &&
+	weir cancel $s9 && wait_event $s9 clean
+'
 test_expect_success 'a job that no partition of its queue takes is refused, and the sentence names the rules' '
 	test_expect_code 1 weir submit -q batch -t2h -c2 true 2>err && cat err &&
 	grep "no partition of the queue batch takes this job: short takes at most 1h (it asks for 2h); long takes at most 1 core (it asks for 2 cores)" err &&

@@ -74,9 +74,24 @@ std::string partition_text(const json_t* job) {
     return name + (has_number(job, "place") ? " #" + std::to_string(integer_at(job, "place")) : "");
 }
 
+bool job_may_move(const json_t* job) {
+    return json_array_size(json_object_get(job, "may_start_in")) > 0;
+}
+
+/// "in 3h 34m", with a sign where another partition may start the job earlier.
 std::string start_text(const json_t* job, double now) {
     const double start = number_at(job, "t_estimate");
-    return start <= 0 ? "" : start <= now ? "now" : "in " + duration_text(duration_from_seconds(start - now));
+    return start <= 0     ? ""
+           : start <= now ? "now"
+                          : "in " + duration_text(duration_from_seconds(start - now)) + (job_may_move(job) ? " *" : "");
+}
+
+/// What the sign means, where a row has it.
+std::string sign_text(const std::vector<Json>& jobs, double now) {
+    const bool has_sign = std::any_of(jobs.begin(), jobs.end(),
+                                      [now](const Json& job) { return start_text(job.get(), now).ends_with('*'); });
+    return has_sign ? "* in that partition; it may start earlier in another one that takes it (weir why JOB names it)\n"
+                    : "";
 }
 
 Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
@@ -143,8 +158,17 @@ void add_partitions(Client& client, std::vector<Json>& jobs) {
     }
 }
 
-/// Adds {place, t_estimate} from the scheduler of the job, here or in the partition. A partition that does not answer
-/// is asked once.
+/// Adds {may_start_in} to a job that a partition has.
+void add_other_partitions(Client& client, Json& job) {
+    Json payload = Json::object();
+    payload.set("id", id_at(job.get()));
+    if (const auto located = client.call("job-route.locate", payload)) {
+        job.set("may_start_in", may_start_in(located->get()));
+    }
+}
+
+/// Adds {place, t_estimate} from the scheduler of the job, here or in the partition, and may_start_in with an estimate
+/// of a partition. A partition that does not answer is asked once.
 void add_starts(Client& client, std::vector<Json>& jobs) {
     std::map<std::uint64_t, bool> is_silent;
     for (std::size_t i = 0; i < jobs.size() && i < forecasts_max; i++) {
@@ -168,6 +192,9 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
             if (has_number(answer.get(), key)) {
                 jobs[i].set(key, answer.at(key));
             }
+        }
+        if (child != 0 && has_number(answer.get(), "t_estimate")) {
+            add_other_partitions(client, jobs[i]);
         }
     }
 }
@@ -279,14 +306,14 @@ Exit run_list(Context& context) {
             return Exit::ok;
         }
         const Glyphs glyphs = context.out.glyphs;
-        Table table =
-            context.args.has("long") ? long_table(*jobs, glyphs) : short_table(*jobs, glyphs, instance_now(client));
+        const double now = instance_now(client);
+        Table table = context.args.has("long") ? long_table(*jobs, glyphs) : short_table(*jobs, glyphs, now);
         if (table.empty()) {
             const bool is_chosen =
                 context.args.has("user") || context.args.has("queue") || context.args.has("partition");
             context.note(is_chosen ? "None of these jobs is pending." : "No job is pending.");
         } else {
-            context.print(table.text(context.out));
+            context.print(table.text(context.out) + (context.args.has("long") ? "" : sign_text(*jobs, now)));
         }
         return Exit::ok;
     });

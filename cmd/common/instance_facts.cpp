@@ -87,7 +87,11 @@ Json schedulers_answer(Client& client, std::uint64_t id, std::set<std::uint64_t>
     if (told && told->error && told->error->code == std::errc::timed_out) {
         unasked.insert(child);
     }
-    return told ? std::move(told->answer) : Json();
+    Json answer = told ? std::move(told->answer) : Json();
+    if (answer) {
+        answer.set("may_start_in", may_start_in(place->get()));
+    }
+    return answer;
 }
 
 PendingRow pending_row(Client& client, const json_t* entry, const std::string& reader, double now,
@@ -109,6 +113,7 @@ PendingRow pending_row(Client& client, const json_t* entry, const std::string& r
     const Json why = schedulers_answer(client, id, unasked);
     if (const double start = number_at(why.get(), "t_estimate"); start > 0) {
         row.start_s = std::max(0., start - now);
+        row.may_move = json_array_size(json_object_get(why.get(), "may_start_in")) > 0;
     } else {
         row.note = why ? "behind " + std::to_string(std::max<std::int64_t>(0, integer_at(why.get(), "place") - 1)) +
                              " jobs; no estimate"

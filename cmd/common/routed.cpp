@@ -61,6 +61,16 @@ Result<Told> ask_by_id_here(Client& client, std::uint64_t id, const std::string&
 
 }  // namespace
 
+Json may_start_in(const json_t* located) {
+    Json names = Json::array();
+    for (const json_t* partition : items_at(located, "partitions")) {
+        if (json_is_true(json_object_get(partition, "may_start"))) {
+            names.append(Json::ref(json_object_get(partition, "name")));
+        }
+    }
+    return json_array_size(names.get()) > 0 ? std::move(names) : Json();
+}
+
 Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topic, const Json& payload) {
     auto told = ask_by_id_here(client, id, topic, payload);
     if (told || told.error().code != std::errc::no_such_file_or_directory) {

@@ -38,6 +38,11 @@ struct JobIds {
     std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
     bool is_unknown = false;  ///< neither this instance nor one below gave the id; told of a single id only
 };
+/// The partitions besides the one that has the job in which it may start as well, of which the scheduler that
+/// estimates its start knows nothing: [name], in the order of the configuration; empty: none. `located`: the answer of
+/// job-route.locate.
+Json may_start_in(const json_t* located);
+
 /// By the requested ids; empty if no module answers.
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
 /// The id in this instance of a job that is named by it, or by its id in an instance above or below. For an id of an

@@ -55,6 +55,9 @@ Json in_partition(Json out, const WaitFacts& facts) {
         out.set("partition", last.partition);
     }
     out.set("serves", last.serves).set("child", last.child).set("child_id", last.id);
+    if (has_number(out.get(), "t_estimate") || has_number(out.get(), "not_before")) {
+        out.set("may_start_in", may_start_in(facts.route.get()));
+    }
     return out;
 }
 
@@ -296,12 +299,35 @@ Json wait_reason(const Job& job, const WaitFacts& facts) {
     }
 }
 
+namespace {
+
+/// " in batch", where the job may start in another partition as well: what is estimated holds for this one alone.
+std::string there_text(const json_t* reason) {
+    const std::string name = printable(text_at(reason, "partition"));
+    return items_at(reason, "may_start_in").empty() ? "" : name.empty() ? " in its partition" : " in " + name;
+}
+
+/// "; it may start earlier in chemp"
+std::string elsewhere_text(const json_t* reason) {
+    std::string text;
+    const auto names = items_at(reason, "may_start_in");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += (i == 0                  ? "; it may start earlier in "
+                 : i + 1 == names.size() ? " or "
+                                         : ", ") +
+                printable(json_is_string(names[i]) ? json_string_value(names[i]) : "");
+    }
+    return text;
+}
+
+}  // namespace
+
 std::string wait_text(const std::string& subject, const json_t* reason, bool unicode) {
     std::string text = subject + " " + printable(text_at(reason, "text"));
     if (const double start = number_at(reason, "t_estimate"); start > 0) {
-        text += "; estimated start: " + local_time(start);
+        text += "; estimated start" + there_text(reason) + ": " + local_time(start) + elsewhere_text(reason);
     } else if (const double earliest = number_at(reason, "not_before"); earliest > 0) {
-        text += "; not before " + local_time(earliest);
+        text += "; not before " + local_time(earliest) + there_text(reason) + elsewhere_text(reason);
     } else if (json_is_true(json_object_get(reason, "is_too_far_back"))) {
         text += "; it is too far back in the queue for an estimated start";
     }
@@ -322,7 +348,7 @@ std::string wait_text(const std::string& subject, const json_t* reason, bool uni
                 (is_told ? job_name(id_at("behind"), unicode) : "another user's job") +
                 (is_told && is_below ? ", submitted to the partition itself," : "") + " is the first pending job";
         const double start = number_at(reason, "behind_start");
-        text += start > 0 ? ", with estimated start " + local_time(start) + ".\n" : ".\n";
+        text += start > 0 ? ", with estimated start" + there_text(reason) + " " + local_time(start) + ".\n" : ".\n";
     }
     for (const json_t* partition : items_at(reason, "limited")) {
         text += "The partition " + printable(text_at(partition, "name")) + " " +

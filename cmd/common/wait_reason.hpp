@@ -38,7 +38,8 @@ WaitFacts ask_wait_facts(Client& client, const Job& job);
 /// {reason, text, ...}; `text` continues a sentence that begins with "It". Reasons: arriving, dependencies, begin-time,
 /// priority, held, limit, queue-stopped, no-scheduler, routed, no-partition, child-lost, foreign-scheduler, those of
 /// sched.why; not-taken, partition-limit, partition-away, partition-room; not-waiting. Of a job in a partition, the
-/// partition's reason with {partition, child, child_id}. Of a routed job also not_taken: [{name, rules, rule, job}],
+/// partition's reason with {partition, child, child_id}, and with an estimate also may_start_in: [name], the other
+/// partitions in which it may start earlier. Of a routed job also not_taken: [{name, rules, rule, job}],
 /// the partitions of its queue that do not take it, and limited: [{name, limit}], those that do not take it now.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 struct StartWait {

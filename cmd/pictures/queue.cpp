@@ -26,7 +26,7 @@ void draw_start(Svg& svg, const PendingRow& row, double base, const Axis& x) {
         return;
     }
     const double at = x.at(*row.start_s);
-    const std::string words = "in " + span_text(*row.start_s);
+    const std::string words = "in " + span_text(*row.start_s) + (row.may_move ? " *" : "");
     const bool is_right = at + 14 + 7 * static_cast<double>(columns(words)) > start_to;
     svg.mark(at, base - 4, 1, "estimated start " + words);
     svg.text(is_right ? at - 9 : at + 9, base, words, is_right ? "faint end" : "faint");
@@ -79,12 +79,15 @@ void draw_queue_head(Svg& svg) {
 std::string queue_picture(const std::vector<PendingRow>& rows, std::int64_t all) {
     std::int64_t highest = 0;
     double latest_s = 60;
+    bool can_move = false;
     std::string words;
     for (const PendingRow& row : rows) {
         highest = std::max(highest, row.priority);
         latest_s = std::max(latest_s, row.start_s.value_or(0));
+        can_move = can_move || (row.start_s && row.may_move);
         words += (words.empty() ? "" : "; ") + row.job + " of " + row.user + ", " + grouped(row.cores) + " cores" +
-                 (row.start_s ? ", estimated start in " + span_text(*row.start_s) : "");
+                 (row.start_s ? ", estimated start in " + span_text(*row.start_s) : "") +
+                 (row.start_s && row.may_move ? " or earlier in another partition" : "");
     }
     const Axis x{0, latest_s, start_from + 4, start_to - 4, 0, {}};
     const bool is_cut = all > static_cast<std::int64_t>(rows.size());
@@ -98,6 +101,9 @@ std::string queue_picture(const std::vector<PendingRow>& rows, std::int64_t all)
     draw_queue_head(svg);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         draw_pending_row(svg, rows[i], queue_head + queue_row * static_cast<double>(i), highest, x);
+    }
+    if (can_move) {
+        svg.text(start_to, height - 8, "* in its partition; it may start earlier in another one", "faint end");
     }
     if (is_cut) {
         svg.text(8, height - 8, "and " + grouped(all - static_cast<std::int64_t>(rows.size())) + " more", "faint");

@@ -17,6 +17,7 @@ struct PendingRow {
     bool is_own = false;            ///< the viewer's job
     std::optional<double> start_s;  ///< estimated, from now
     std::string note;               ///< why there is no estimate
+    bool may_move = false;          ///< that is in the partition that has it; another may start it earlier
 };
 
 /// `all`: pending jobs in all, of which `rows` are the first.

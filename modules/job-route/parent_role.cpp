@@ -470,6 +470,9 @@ Json ParentRole::locate(const flux_msg_t* msg) {
         if (!word.away.empty()) {
             one.set("away", word.away);
         }
+        if (word.may_start) {
+            one.set("may_start", true);
+        }
         partitions.append(std::move(one));
     }
     answer.set("partitions", std::move(partitions));

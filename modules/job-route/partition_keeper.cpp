@@ -229,6 +229,7 @@ std::vector<KeptPartition> PartitionKeeper::kept() const {
             KeptPartition one = kept_of(spec);
             one.job = partition.current ? partition.current->job : JobId{};
             one.away = away_text(partition);
+            one.is_drained = partition.is_drained;
             for (const PartitionInstance& old : partition.old) {
                 if (old.job.value != 0) {
                     one.old.push_back(old.job);

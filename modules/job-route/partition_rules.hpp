@@ -58,6 +58,7 @@ struct PartitionWord {
     std::optional<Misfit> misfit;  ///< nothing: it takes this one
     std::string limit = {};        ///< that keeps it away now: "runs at most 2 jobs; 2 run"; empty: none
     std::string away = {};         ///< why it cannot run the job, however few others wait: "is drained", "has 2 cores"
+    bool may_start = false;        ///< the job is not there, and may start there unless somebody changes a setting
 };
 /// The sentence about a job that no partition takes; nothing where one takes it, or there are no partitions.
 std::optional<std::string> refusal_text(const std::string& queue, const std::vector<PartitionWord>& words);

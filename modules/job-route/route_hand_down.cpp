@@ -174,6 +174,8 @@ PartitionWord RouteTable::word_of(const KeptPartition& partition, const Entry& e
     const std::string size = "has " + std::to_string(partition.cores) + (partition.cores == 1 ? " core" : " cores");
     const std::string reason = unfit_text(entry.first, partition.job);
     word.away = is_too_small ? size : !reason.empty() ? "cannot run it: " + reason : partition.away;
+    const bool is_there = job.holder().value != 0 && family_of(job.holder()) == &partition;
+    word.may_start = !is_there && !is_too_small && reason.empty() && !partition.is_drained;
     const std::uint32_t user = do_limits_count_users_ ? user_of(job) : 0;
     const JobId instance = partition.job;
     const std::int64_t node_cores = instance.value != 0 ? node_cores_of(instance) : partition.node_cores;

@@ -79,6 +79,7 @@ struct KeptPartition {
     std::vector<JobId> old = {};  ///< earlier instances, which end after their jobs: these count against the limits
     std::string away = {};        ///< why it gets no job now: "is drained"; empty: it does
     std::int64_t node_cores = 0;  ///< no node of it has more; 0: unknown
+    bool is_drained = false;      ///< by an operator: it stays away
     bool has_queue(const std::string& queue) const;
     friend bool operator==(const KeptPartition&, const KeptPartition&) = default;
 };

@@ -8,6 +8,7 @@
 #include "cmd/pictures/forgetting.hpp"
 #include "cmd/pictures/instance_report.hpp"
 #include "cmd/pictures/policies.hpp"
+#include "cmd/pictures/queue.hpp"
 #include "cmd/report/svg.hpp"
 #include "t/unit/cmd/labels.hpp"
 
@@ -49,6 +50,7 @@ InstanceFacts facts_of(int accounts, int users, const std::string& name) {
                        "behind 12345 jobs; no estimate"};
         if (i % 3 != 0) {
             row.start_s = 4000. * i;
+            row.may_move = i % 2 == 0;
         }
         facts.queue.push_back(row);
     }
@@ -74,6 +76,17 @@ InstanceFacts facts_of(int accounts, int users, const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("pictures: a start that holds for one partition of several has a sign, which is explained below") {
+    PendingRow row;
+    row.start_s = 4000;
+    const auto has = [&row](const char* words) { return queue_picture({row}, 1).find(words) != std::string::npos; };
+    CHECK_FALSE(has(" *<"));
+    CHECK_FALSE(has("* in its partition"));
+    row.may_move = true;
+    CHECK(has(" *<"));
+    CHECK(has("* in its partition; it may start earlier in another one"));
+}
 
 TEST_CASE("pictures: no label is crossed by a line, lies on another or is outside") {
     for (const auto& [accounts, users, name] : {std::tuple{1, 0, "p"},

@@ -155,6 +155,34 @@ TEST_CASE("wait reason: the partition that has the job says why it waits") {
           "It needs 2 cores.\nIt is in the partition large (f6) as fA.\n");
 }
 
+TEST_CASE("wait reason: an estimate of one partition names the others that may start the job earlier") {
+    const Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.hops = {{5, 9, "batch", "large"}};
+    WaitBelow below{job, {}};
+    below.facts.scheduler = Json::parse(R"({"reason":"resources","text":"needs 2 cores","t_estimate":1e9})").value();
+    facts.below = std::make_shared<const WaitBelow>(std::move(below));
+    const auto with = [&](const char* partitions) {
+        facts.route = object("child", Json::integer(5));
+        facts.route.set("partitions", Json::parse(partitions).value());
+        return wait_reason(job, facts);
+    };
+    const auto says = [](const Json& reason, const char* words) {
+        return wait_text("It", reason.get(), false).find(words) != std::string::npos;
+    };
+    const Json alone = with(R"([{"name":"large","takes":true}])");
+    CHECK(says(alone, "; estimated start: 2001-09-0"));
+    CHECK_FALSE(says(alone, "earlier"));
+    CHECK_FALSE(alone.at("may_start_in"));
+    const Json one = with(R"([{"name":"large","takes":true},{"name":"chemp","takes":true,"may_start":true}])");
+    CHECK(says(one, "; estimated start in large: 2001-09-0"));
+    CHECK(says(one, "; it may start earlier in chemp.\n"));
+    CHECK(one.at("may_start_in").dump() == R"(["chemp"])");
+    const Json more =
+        with(R"([{"name":"a","may_start":true},{"name":"b","may_start":true},{"name":"c","may_start":true}])");
+    CHECK(says(more, "; it may start earlier in a, b or c.\n"));
+}
+
 TEST_CASE("wait reason: sentences") {
     Json reason = object("text", Json::string("has its resources free"));
     CHECK(wait_text("It", reason.get(), false) == "It has its resources free.\n");

@@ -84,6 +84,28 @@ TEST_CASE("route rules: changed rules bring back what waits in a child that does
     CHECK(actions.tap[0].child == host);
 }
 
+TEST_CASE("route rules: the other partitions that take a job may start it, unless one is drained or too small") {
+    RouteTable table = with_two();
+    std::vector<KeptPartition> partitions{a_partition("has", host, {}), a_partition("short", other_host, 1h),
+                                          a_partition("down", JobId{}, {}), a_partition("small", JobId{}, {}, 2)};
+    partitions[2].away = "is down";
+    table.set_partitions(partitions);
+    enter_with(table, JobId{100}, 30min, 4);
+    const auto others = [&table] {
+        std::string names;
+        for (const PartitionWord& word : table.words_of(JobId{100})) {
+            names += word.may_start ? word.name + " " : "";
+        }
+        return names;
+    };
+    REQUIRE(given_to(table) == host);
+    CHECK(others() == "short down ");
+    partitions[1].is_drained = true;
+    partitions[2].rules.duration.most = 10min;
+    table.set_partitions(partitions);
+    CHECK(others().empty());
+}
+
 TEST_CASE("route rules: what no partition takes waits, and each says why; a change of the jobspec counts") {
     RouteTable table = with_two();
     table.set_partitions({a_partition("a", host, 1h), a_partition("b", other_host, 2h)});
