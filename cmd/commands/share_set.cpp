@@ -204,7 +204,7 @@ Command share_remove_command() {
     command.examples = {
         "weir share remove chem/polymers/@eve  # eve may not use it any more",
         "weir share remove --yes -m \"left in May\" chem/@al  # with a reason, and also if he has usage or jobs",
-        "weir share remove --dry-run chem/polymers  # the entitlements after that"};
+        "weir share remove --dry-run chem/polymers  # what that would change"};
     command.words = {"PATH", 1, 1};
     command.options = tree_change_options();
     command.options.push_back(yes_option());
