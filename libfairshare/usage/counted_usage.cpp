@@ -3,6 +3,7 @@
 #include "libfairshare/usage/counted_usage.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -87,15 +88,16 @@ Result<std::variant<UsageLedger, WindowLedger>> restored(const ShareTreePtr& tre
     if (header.rules.decay == DecayKind::window) {
         WindowState state{header.rules.window, header.place, {}};
         for (const PayerNumbers& payer : payers) {
-            const auto leaf = tree->find(payer.path);
             if (payer.numbers.empty()) {
                 return no_such_rules();
             }
-            if (leaf && tree->is_association(*leaf)) {
-                state.rows.push_back({*leaf,
-                                      static_cast<std::int64_t>(from_wide(payer.numbers.front())),
-                                      {payer.numbers.begin() + 1, payer.numbers.end()}});
+            const NodeId who = payer_at(*tree, payer.path);
+            if (who == unassociated && !payer.path.empty()) {
+                continue;  // it is no leaf any more
             }
+            state.rows.push_back({who,
+                                  static_cast<std::int64_t>(from_wide(payer.numbers.front())),
+                                  {payer.numbers.begin() + 1, payer.numbers.end()}});
         }
         Result<WindowLedger> ledger = WindowLedger::restore(tree->size(), state);
         if (!ledger) {
@@ -118,15 +120,7 @@ Result<std::variant<UsageLedger, WindowLedger>> restored(const ShareTreePtr& tre
     return std::variant<UsageLedger, WindowLedger>(std::move(*ledger));
 }
 
-/// Windows keep nothing of the payers outside the tree, whose jobs will end in the ledger. Those charged at dispatch
-/// end with what they began with.
-void start_outside(UsageLedger& ledger, std::span<const CountedJob> running, Instant at) {
-    for (const CountedJob& job : running) {
-        if (!is_in_tree(job.charge.payer) && job.charge.requested == Duration{}) {
-            ledger.start(job.charge.payer, job.charge.rate, at);
-        }
-    }
-}
+constexpr std::array outside_payers{unassociated, idle};
 
 }  // namespace
 
@@ -161,25 +155,15 @@ CountedUsage::CountedUsage(ShareTreePtr tree, const UsageRules& rules)
 }
 
 void CountedUsage::start(const CountedJob& job) {
-    const bool is_somebodys = is_in_tree(job.charge.payer);
-    if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        charge_start(*ledger, Charging::at_dispatch, job.charge);
-    } else if (is_somebodys) {
-        charge_start(std::get<WindowLedger>(kept_), Charging::at_dispatch, job.charge);
-    }
-    if (history_ && is_somebodys) {
+    std::visit([&](auto& kept) { charge_start(kept, Charging::at_dispatch, job.charge); }, kept_);
+    if (history_ && is_in_tree(job.charge.payer)) {
         history_->start(job.charge.payer, job.holds, job.charge.started);
     }
 }
 
 void CountedUsage::end(const CountedJob& job, Instant ended) {
-    const bool is_somebodys = is_in_tree(job.charge.payer);
-    if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        charge_end(*ledger, Charging::at_dispatch, job.charge, ended);
-    } else if (is_somebodys) {
-        charge_end(std::get<WindowLedger>(kept_), Charging::at_dispatch, job.charge, ended);
-    }
-    if (history_ && is_somebodys) {
+    std::visit([&](auto& kept) { charge_end(kept, Charging::at_dispatch, job.charge, ended); }, kept_);
+    if (history_ && is_in_tree(job.charge.payer)) {
         history_->end(job.charge.payer, job.holds, job.charge.started, ended);
     }
 }
@@ -188,10 +172,11 @@ void CountedUsage::snapshot(Instant now, UsageSnapshot& into) const {
     if (const auto* ledger = std::get_if<UsageLedger>(&kept_)) {
         ledger->snapshot(now, into);
     } else {
+        const auto& windows = std::get<WindowLedger>(kept_);
         into.at = now;
-        into.unassociated = 0;
-        into.idle = 0;
-        std::get<WindowLedger>(kept_).snapshot(*tree_, now, into.usage);
+        into.unassociated = windows.usage(unassociated, now);
+        into.idle = windows.usage(idle, now);
+        windows.snapshot(*tree_, now, into.usage);
     }
     if (rules_.unit == 1) {
         return;
@@ -222,15 +207,11 @@ void CountedUsage::use(Instant now, std::vector<DynamicUse>& into) const {
 void CountedUsage::prepay(const CountedJob& job, int sign) {
     const SignedCoreMicros amount =
         sign * static_cast<SignedCoreMicros>(job.charge.rate) * job.charge.requested.count();
-    if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-        ledger->add(job.charge.payer, amount, job.charge.started);
-    } else if (is_in_tree(job.charge.payer)) {
-        std::get<WindowLedger>(kept_).add(job.charge.payer, amount, job.charge.started);
-    }
+    std::visit([&](auto& kept) { kept.add(job.charge.payer, amount, job.charge.started); }, kept_);
 }
 
 /// What is kept, by other rules; nothing of it was charged at dispatch.
-void CountedUsage::convert(const UsageRules& rules, std::span<const CountedJob> running, Instant at) {
+void CountedUsage::convert(const UsageRules& rules, Instant at) {
     auto* ledger = std::get_if<UsageLedger>(&kept_);
     auto* windows = std::get_if<WindowLedger>(&kept_);
     if (ledger != nullptr && rules.decay != DecayKind::window) {
@@ -243,21 +224,22 @@ void CountedUsage::convert(const UsageRules& rules, std::span<const CountedJob> 
         }
     } else {
         Kept next = made(tree_, rules);
+        const auto move = [&](NodeId payer) {
+            const CoreMicros usage = ledger != nullptr ? ledger->usage(payer, at) : windows->usage(payer, at);
+            const std::int64_t rate = ledger != nullptr ? ledger->rate(payer) : windows->rate(payer);
+            std::visit(
+                [&](auto& to) {
+                    to.add(payer, static_cast<SignedCoreMicros>(usage), at);
+                    to.start(payer, rate, at);
+                },
+                next);
+        };
         for (std::uint32_t i = 1; i < tree_->size(); ++i) {
-            if (const NodeId leaf{i}; tree_->is_association(leaf)) {
-                const CoreMicros usage = ledger != nullptr ? ledger->usage(leaf, at) : windows->usage(leaf, at);
-                const std::int64_t rate = ledger != nullptr ? ledger->rate(leaf) : windows->rate(leaf);
-                std::visit(
-                    [&](auto& to) {
-                        to.add(leaf, static_cast<SignedCoreMicros>(usage), at);
-                        to.start(leaf, rate, at);
-                    },
-                    next);
+            if (tree_->is_association(NodeId{i})) {
+                move(NodeId{i});
             }
         }
-        if (auto* to = std::get_if<UsageLedger>(&next)) {
-            start_outside(*to, running, at);
-        }
+        std::for_each(outside_payers.begin(), outside_payers.end(), move);
         kept_ = std::move(next);
     }
 }
@@ -294,7 +276,7 @@ void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob
     for (const CountedJob& job : running) {
         prepay(job, -1);
     }
-    convert(rules, running, at);
+    convert(rules, at);
     const bool is_first_history = rules.history && !history_;
     if (is_first_history) {
         begin_history(*rules.history, running, at);
@@ -324,13 +306,7 @@ void CountedUsage::set_rules(const UsageRules& rules, std::span<const CountedJob
 void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJob> running, Instant at) {
     for (const CountedJob& job : running) {
         const NodeId payer = job.charge.payer;
-        std::visit(
-            [&](auto& kept) {
-                if (is_in_tree(payer) || std::holds_alternative<UsageLedger>(kept_)) {
-                    kept.start(payer, job.charge.rate, at);
-                }
-            },
-            kept_);
+        std::visit([&](auto& kept) { kept.start(payer, job.charge.rate, at); }, kept_);
         if (history_ && is_in_tree(payer)) {
             history_->start(payer, job.holds, job.charge.started);
         }
@@ -351,10 +327,23 @@ void CountedUsage::take_over(const UsageLedger& cores, std::span<const CountedJo
             add(NodeId{i});
         }
     }
-    if (std::holds_alternative<UsageLedger>(kept_)) {
-        add(unassociated);
-        add(idle);
+    std::for_each(outside_payers.begin(), outside_payers.end(), add);
+}
+
+bool CountedUsage::settle_outside(std::span<const CountedJob> running, Instant at) {
+    auto* windows = std::get_if<WindowLedger>(&kept_);
+    bool is_other = false;
+    for (const NodeId payer : outside_payers) {
+        std::int64_t rate = 0;
+        for (const CountedJob& job : running) {
+            rate += job.charge.payer == payer && job.charge.requested == Duration{} ? job.charge.rate : 0;
+        }
+        if (windows != nullptr && windows->rate(payer) != rate) {
+            windows->start(payer, rate - windows->rate(payer), at);
+            is_other = true;
+        }
     }
+    return is_other;
 }
 
 void CountedUsage::reset(Instant at) {
@@ -418,7 +407,7 @@ CountedUsageState CountedUsage::save() const {
         header.place = kept.current;
         for (WindowRow& row : kept.rows) {
             row.windows.insert(row.windows.begin(), to_wide(row.rate));
-            state.usage.push_back({tree_->path(row.leaf), std::move(row.windows)});
+            state.usage.push_back({payer_path(*tree_, row.payer), std::move(row.windows)});
         }
     }
     if (history_) {

@@ -53,8 +53,8 @@ class CountedUsage {
     /// REQUIRES: rules.validate().
     CountedUsage(ShareTreePtr tree, const UsageRules& rules);
 
-    /// Events may be dated in the past, as the ledgers allow. Windows and use() keep nothing of `unassociated` and
-    /// `idle`. A rate may be negative: the part of a job that is lent to jobs counted by themselves. O(depth).
+    /// Events may be dated in the past, as the ledgers allow. use() keeps nothing of `unassociated` and `idle`. A rate
+    /// may be negative: the part of a job that is lent to jobs counted by themselves. O(depth).
     void start(const CountedJob& job);
     void end(const CountedJob& job, Instant ended);
 
@@ -69,7 +69,7 @@ class CountedUsage {
     const UsageRules& rules() const { return rules_; }
     const ShareTree& tree() const { return *tree_; }
 
-    /// Changes the rules. The usage of every leaf at `at` stays, and is counted by the new rules from then on. Another
+    /// Changes the rules. The usage of every payer at `at` stays, and is counted by the new rules from then on. Another
     /// half-life or window converts its history as the ledgers do; from half-life to windows or back, the usage is
     /// dated `at`, also in a history that begins. `running`: the jobs that started and have not ended. REQUIRES:
     /// validate(); the unit stays.
@@ -77,11 +77,15 @@ class CountedUsage {
     /// Takes over from a ledger that counts whole cores: its usage at `at`, dated `at`. REQUIRES: no event yet; the
     /// ledger has this tree; no job of `running` was charged at dispatch.
     void take_over(const UsageLedger& cores, std::span<const CountedJob> running, Instant at);
+    /// Windows of an older state kept nothing of `unassociated` and `idle`: they go on from `at` with the jobs that
+    /// run. `running`: the jobs that started and have not ended. \return whether their rates were others. O(running).
+    bool settle_outside(std::span<const CountedJob> running, Instant at);
     /// Forgets decayed usage up to `at`, except windows and use(): see UsageLedger::reset().
     void reset(Instant at);
 
-    /// Changes the tree: usage stays with its path, as in UsageLedger::rebind(); windows and histories of removed
-    /// leaves are dropped. Jobs of removed leaves are charged to `unassociated` from then on.
+    /// Changes the tree: usage stays with its path, as in UsageLedger::rebind(), but windows of removed leaves
+    /// stay with `unassociated`, and their histories are dropped. Jobs of removed leaves are charged to `unassociated`
+    /// from then on.
     void rebind(ShareTreePtr tree, Instant at);
     /// After rebind(): the payer of a running job, whose leaf an earlier rebind() removed, is charged for it from `at`
     /// on. What was charged at dispatch has come back with the leaf; a history counts the whole job. O(depth).
@@ -98,7 +102,7 @@ class CountedUsage {
     using Kept = std::variant<UsageLedger, WindowLedger>;
     static Kept made(const ShareTreePtr& tree, const UsageRules& rules);
     void prepay(const CountedJob& job, int sign);
-    void convert(const UsageRules& rules, std::span<const CountedJob> running, Instant at);
+    void convert(const UsageRules& rules, Instant at);
     void begin_history(const LsfHistorySettings& settings, std::span<const CountedJob> running, Instant at);
     void remember(NodeId leaf, CoreMicros usage, Instant at);
 

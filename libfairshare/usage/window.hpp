@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: windowed usage: the usage in each of the last `depth` intervals, where older ones weigh less. Must not know:
-// trees beyond their leaves' ids, targets, storage. All numbers are integers, so the order of events changes no bit.
+// trees beyond their leaves' ids and the payers outside them, targets, storage. All numbers are integers, so the order
+// of events changes no bit.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 #include "libfairshare/base/time.hpp"
 #include "libfairshare/tree/share_tree.hpp"
 #include "libfairshare/usage/usage.hpp"
+#include "libfairshare/usage/usage_ledger.hpp"
 
 namespace weir {
 
@@ -30,9 +32,10 @@ struct WindowPolicy {
     friend bool operator==(const WindowPolicy&, const WindowPolicy&) = default;
 };
 
-/// One leaf's history as plain numbers; `windows` newest first, the current one less rate * its beginning.
+/// The history of a leaf, of `unassociated` or of `idle` as plain numbers; `windows` newest first, the current one less
+/// rate * its beginning.
 struct WindowRow {
-    NodeId leaf;
+    NodeId payer;
     std::int64_t rate = 0;
     std::vector<WideInteger> windows;
     friend bool operator==(const WindowRow&, const WindowRow&) = default;
@@ -45,7 +48,8 @@ struct WindowState {
     friend bool operator==(const WindowState&, const WindowState&) = default;
 };
 
-/// Windowed usage of a tree's leaves, running jobs included. 16 bytes a leaf and window and 24 a leaf.
+/// Windowed usage of a tree's leaves, of `unassociated` and of `idle`, running jobs included. 16 bytes a leaf and
+/// window and 24 a leaf.
 class WindowLedger {
   public:
     /// `nodes`: the size of the tree. REQUIRES: policy.validate().
@@ -60,10 +64,10 @@ class WindowLedger {
     void add(NodeId payer, SignedCoreMicros amount, Instant at);
 
     /// Running cores.
-    std::int64_t rate(NodeId leaf) const { return rates_[leaf.value]; }
+    std::int64_t rate(NodeId payer) const { return rates_[row_of(payer)]; }
     /// Sum of the windows times their weights, to nearest; not below 0. `now` should not precede the latest event.
     /// O(1) in the window of the latest event, else O(depth).
-    CoreMicros usage(NodeId leaf, Instant now) const;
+    CoreMicros usage(NodeId payer, Instant now) const;
     /// Of every node, leaves rounded, accounts summed. O(nodes) usage().
     void snapshot(const ShareTree& tree, Instant now, std::vector<CoreMicros>& into) const;
 
@@ -72,37 +76,44 @@ class WindowLedger {
     void set_policy(const WindowPolicy& policy, Instant at);
     const WindowPolicy& policy() const { return policy_; }
 
-    /// Changes the tree: places[i] is the new id of node i. Removed leaves are dropped.
+    /// Changes the tree: places[i] is the new id of node i. What a removed leaf has becomes that of `unassociated`.
     void rebind(std::span<const NodeId> places, std::uint32_t nodes);
 
     /// A tree that extends() the old one: ids stay. O(new leaves x depth).
     void extend(std::uint32_t nodes);
 
     WindowState save() const;
-    /// Errors: as validate(); ERANGE for a leaf that `nodes` does not have, a row of the wrong length, a window of
+    /// Errors: as validate(); ERANGE for a payer that is none with `nodes`, a row of the wrong length, a window of
     /// 2^120 or more, or a rate of 2^50 or more.
     static Result<WindowLedger> restore(std::uint32_t nodes, const WindowState& state);
     std::size_t memory_bytes() const;
 
   private:
+    /// The payers outside the tree come first.
+    static constexpr std::uint32_t outside_rows = 2;
+    static std::uint32_t row_of(NodeId payer) {
+        return payer == unassociated ? 0 : payer == idle ? 1 : payer.value + outside_rows;
+    }
+    static NodeId payer_of(std::uint32_t row) {
+        return row == 0 ? unassociated : row == 1 ? idle : NodeId{row - outside_rows};
+    }
     std::int64_t number_of(Instant at) const;
     __int128 begin_of(std::int64_t window) const;
     void advance(Instant at);
     void post(NodeId payer, std::int64_t rate, Instant at);
-    void sum_closed(std::uint32_t leaf);
+    void sum_closed(std::uint32_t row);
     void sum_closed();
     /// REQUIRES: current_ - depth < window <= current_.
-    __int128& held(std::uint32_t leaf, std::int64_t window);
-    __int128 content(std::uint32_t leaf, std::int64_t window, std::int64_t now_window, Instant now) const;
+    __int128& held(std::uint32_t row, std::int64_t window);
+    __int128 content(std::uint32_t row, std::int64_t window, std::int64_t now_window, Instant now) const;
 
     WindowPolicy policy_;
     std::vector<std::int64_t> weights_;  // factor^i in units of 2^-40
     std::int64_t current_ = 0;
-    // By leaf: `depth` windows as a ring. A closed one holds what was used; the current one lacks rate * (now - begin).
+    // By row: `depth` windows as a ring. A closed one holds what was used; the current one lacks rate * (now - begin).
     std::vector<__int128> windows_;
     std::vector<std::int64_t> rates_;
-    std::vector<__int128>
-        closed_;  // by leaf: its closed windows times their weights, as long as current_ is the latest
+    std::vector<__int128> closed_;  // by row: its closed windows times their weights, as long as current_ is the latest
 };
 
 }  // namespace weir

@@ -244,6 +244,9 @@ void Ledgers::configure(const Counting& counting, std::span<const CountedJob> ru
         core_seconds_.set_half_life(counting.half_life, at);
         log_->want_checkpoint();
     }
+    if (counted_ && counted_->settle_outside(running, at)) {
+        log_->want_checkpoint();
+    }
     if (counted_ ? counting.rules == counted_->rules() : !counting.rules) {
         return;
     }

@@ -63,10 +63,10 @@ struct Life {
 std::vector<Life> lives(const CountedUsage& usage, Duration longest = 6h) {
     std::vector<Life> made(static_cast<std::size_t>(*rc::gen::inRange(1, 9)));
     for (Life& life : made) {
-        const char* path = *rc::gen::element("a/@x", "a/@y", "b/@z", "");
+        const char* path = *rc::gen::element("a/@x", "a/@y", "b/@z", "", "/idle");
         const std::int64_t cores = *rc::gen::inRange(1, 100);
         ChargedJob& charge = life.job.charge;
-        charge.payer = *path == '\0' ? unassociated : at_path(usage, path);
+        charge.payer = payer_at(usage.tree(), path);
         charge.rate = *rc::gen::inRange(0, 200000);
         charge.started = second(*rc::gen::inRange(0, 20000));
         charge.requested = std::chrono::seconds(*rc::gen::element(0, 1, 600, 40000));
@@ -83,7 +83,8 @@ struct Reading {
     UsageSnapshot usage;
     std::vector<DynamicUse> use;
     bool operator==(const Reading& other) const {
-        return usage.usage == other.usage.usage && usage.unassociated == other.usage.unassociated && use == other.use;
+        return usage.usage == other.usage.usage && usage.unassociated == other.usage.unassociated &&
+               usage.idle == other.usage.idle && use == other.use;
     }
 };
 Reading reading(const CountedUsage& usage, Instant now) {
@@ -176,7 +177,7 @@ TEST_CASE("counted: other rules leave the usage as it is at that instant") {
     }
 }
 
-// Mutant: libfairshare/usage/counted_usage.cpp: start_outside(*to, running, => start_outside(*to, running.first(0),
+// Mutant: libfairshare/usage/counted_usage.cpp: outside_payers.end(), move => outside_payers.begin(), move
 TEST_CASE("counted: a job outside the tree that runs through a change of rules is charged until its end") {
     for (const NodeId payer : {unassociated, idle}) {
         for (const Duration requested : {Duration{}, Duration{2h}}) {
@@ -191,11 +192,44 @@ TEST_CASE("counted: a job outside the tree that runs through a change of rules i
             usage.snapshot(second(5000), later);
             const CoreMicros UsageSnapshot::*outside =
                 payer == idle ? &UsageSnapshot::idle : &UsageSnapshot::unassociated;
-            CHECK(core_seconds(then.*outside) > 90);
+            CHECK(core_seconds(then.*outside) > 190);
             CHECK(later.*outside < then.*outside);
             CHECK(usage.ledger()->rate(payer) == 0);
         }
     }
+}
+
+TEST_CASE("counted: windows keep what nobody and what idle partitions use") {
+    CountedUsage usage(tree(), window_rules());
+    const CountedJob nobodys{{unassociated, 2000, second(0), {}}};
+    const CountedJob lent{{idle, 3000, second(0), 1h}};
+    usage.start(nobodys);
+    usage.start(lent);
+    usage.start({{at_path(usage, "a/@x"), 1000, second(0), {}}});
+    UsageSnapshot then;
+    usage.snapshot(second(100), then);
+    CHECK(core_seconds(then.unassociated) == 200);
+    CHECK(core_seconds(then.idle) == 3 * 3600);
+    usage.end(lent, second(100));
+    usage.rebind(tree_ptr_of({{"b", 1}, {"b/@z", 1}}), second(100));  // x is gone: his job runs on as nobody's
+    usage.snapshot(second(200), then);
+    CHECK(core_seconds(then.unassociated) == 400 + 200);
+    CHECK(core_seconds(then.idle) == 300);
+}
+
+TEST_CASE("counted: windows of a state without the payers outside the tree go on with the jobs that run") {
+    CountedUsage usage(tree(), window_rules());
+    const CountedJob job{{idle, 2000, second(0), {}}};
+    usage.start(job);
+    CountedUsageState state = usage.save();
+    std::erase_if(state.usage, [](const PayerNumbers& payer) { return payer.path == "/idle"; });
+    CountedUsage old = CountedUsage::restore(tree(), state).value();
+    CHECK(old.settle_outside(std::array{job}, second(100)));
+    CHECK_FALSE(old.settle_outside(std::array{job}, second(100)));
+    old.end(job, second(150));
+    UsageSnapshot then;
+    old.snapshot(second(1000), then);
+    CHECK(core_seconds(then.idle) == 100);
 }
 
 TEST_CASE("counted: what was charged at dispatch is trued up across a change of rules") {

@@ -111,8 +111,10 @@ TEST_CASE("window: a leaf's history follows it into another tree") {
     ledger.charge(charged_leaf, 2, noon - day, noon);
     ledger.charge(NodeId{2}, 1, noon - day, noon);
     const CoreMicros before = ledger.usage(charged_leaf, noon);
+    const CoreMicros gone = ledger.usage(NodeId{2}, noon);
     const std::vector<NodeId> places{root_node, NodeId{3}, unassociated};
     ledger.rebind(places, 4);
     CHECK(ledger.usage(NodeId{3}, noon) == before);
     CHECK(ledger.usage(NodeId{1}, noon) == 0);
+    CHECK(ledger.usage(unassociated, noon) == gone);
 }
