@@ -13,6 +13,7 @@ struct UsageDecay {
     double interval_s = 0;       ///< of a window; 0: there is none
     std::int64_t intervals = 0;  ///< of the window
     double factor = 1;           ///< of each interval, to the one after it
+    std::string reset = {};      ///< when usage is reset as well: "daily at midnight"; empty: it is not
     bool has_history = false;    ///< the order goes by LSF's history, which decays by itself
 
     bool is_window() const { return interval_s > 0; }
@@ -21,7 +22,7 @@ struct UsageDecay {
 /// Of an answer of job-priority.usage or job-priority.weights.
 UsageDecay usage_decay_of(const json_t* answer);
 
-/// "half-life 16d", "window 7 x 1d", "no decay", "LSF's history".
+/// "half-life 16d", "window 7 x 1d", "no decay, reset daily at midnight", "LSF's history".
 std::string decay_words(const UsageDecay& decay);
 /// "usage decays: half of it is left after 16d".
 std::string decay_clause(const UsageDecay& decay);

@@ -53,6 +53,24 @@ std::string plural(std::uint64_t n, const char* noun) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
+/// When jobs start again below a limit of usage. A limit of 0 never allows a job. Decay lowers all usage alike, so that
+/// no part of it changes by itself.
+std::string relief_text(const LimitHit& hit, const UsageRelief& relief) {
+    const bool is_part = hit.kind != LimitKind::usage;
+    const bool is_reset = relief.reset != ResetPeriod::none && hit.kind != LimitKind::charged_part;
+    const std::string reset = is_reset ? "is reset " + std::string(time_of(relief.reset)) : "";
+    if (hit.limit == 0) {
+        return "";
+    }
+    if (!is_part && !relief.decays && !is_reset) {
+        return "; usage does not decay here: only an administrator can change that";
+    }
+    const std::string first = is_part         ? "others have used more" + std::string(is_reset ? ", or usage " : "")
+                              : relief.decays ? "usage has decayed below that" + std::string(is_reset ? ", or " : "")
+                                              : "usage ";
+    return "; jobs start again when " + first + reset;
+}
+
 }  // namespace
 
 void LimitCounts::change(const ShareTree& tree, NodeId payer, const Use& by, bool more) {
@@ -146,7 +164,7 @@ std::optional<LimitHit> LimitCounts::start(const UsageThen& usage, NodeId payer,
     });
 }
 
-std::string words_of(const LimitHit& hit, const ShareTree& tree) {
+std::string words_of(const LimitHit& hit, const ShareTree& tree, const UsageRelief& relief) {
     const std::string who = hit.node == root_node ? std::string("everybody together") : tree.path(hit.node);
     const std::string most = limit_text(hit.kind, hit.limit);
     const std::string soft = hit.is_soft ? ", while others wait" : "";
@@ -159,10 +177,6 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
             hit.reserved == 0 ? "" : ", and " + number(hit.reserved, " is", " are") + " for jobs that start before it";
         return hit.used == 0 ? std::string("; the job asks for more")
                              : "; " + number(running, " is in use", " are in use") + first;
-    };
-    // A limit of 0 never allows a job. Decay lowers all usage alike, so that no part of it changes by itself.
-    const auto until = [&hit](const char* what) {
-        return hit.limit == 0 ? std::string() : std::string("; jobs start again when ") + what;
     };
     switch (hit.kind) {
         case LimitKind::running_jobs:
@@ -178,13 +192,13 @@ std::string words_of(const LimitHit& hit, const ShareTree& tree) {
         case LimitKind::wall_time:
             return "a job of " + who + " runs at most " + most + soft;
         case LimitKind::usage:
-            return who + " has used its " + most + soft + until("usage has decayed below that");
+            return who + " has used its " + most + soft + relief_text(hit, relief);
         case LimitKind::usage_part:
-            return who + " has used its " + most + " of all usage" + soft + until("others have used more");
+            return who + " has used its " + most + " of all usage" + soft + relief_text(hit, relief);
         case LimitKind::charged:
             return who + " has used up its " + most + soft;
         case LimitKind::charged_part:
-            return who + " has used up its " + most + " of all usage" + soft + until("others have used more");
+            return who + " has used up its " + most + " of all usage" + soft + relief_text(hit, relief);
     }
     return who;
 }

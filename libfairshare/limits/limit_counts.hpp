@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libfairshare/tree/share_tree.hpp"
+#include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
 
 namespace weir {
@@ -33,8 +34,13 @@ struct LimitHit {
     std::uint64_t reserved = 0;  ///< of `used`: for admitted jobs that have not started
     friend bool operator==(const LimitHit&, const LimitHit&) = default;
 };
+/// What lowers usage by itself.
+struct UsageRelief {
+    bool decays = true;
+    ResetPeriod reset = ResetPeriod::none;
+};
 /// "physics runs at most 10 jobs; 9 run, and 1 starts before it", "a job of physics/@bob runs at most 2h"
-std::string words_of(const LimitHit& hit, const ShareTree& tree);
+std::string words_of(const LimitHit& hit, const ShareTree& tree, const UsageRelief& relief);
 
 /// Soft limits apply while other jobs wait, hard limits always.
 enum class LimitRule : std::uint8_t { soft, hard };

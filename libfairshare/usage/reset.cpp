@@ -22,6 +22,14 @@ Day first_of(year_month month) {
     return Day{month / std::chrono::day{1}};
 }
 
+constexpr std::array<std::string_view, 7> times{"",
+                                                "at each start",
+                                                "daily at midnight",
+                                                "weekly, on Sunday at midnight",
+                                                "on the 1st of each month",
+                                                "on the 1st of January, April, July and October",
+                                                "on the 1st of January"};
+
 /// Months of one period; 0 where it counts in days.
 unsigned months_of(ResetPeriod period) {
     return period == ResetPeriod::monthly     ? 1
@@ -77,6 +85,10 @@ Result<ResetPeriod> reset_period_named(std::string_view name) {
 
 std::string_view name_of(ResetPeriod period) {
     return names[static_cast<std::size_t>(period)];
+}
+
+std::string_view time_of(ResetPeriod period) {
+    return times[static_cast<std::size_t>(period)];
 }
 
 std::optional<Instant> next_reset(ResetPeriod period, Instant at, Duration utc_offset) {

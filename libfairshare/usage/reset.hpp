@@ -17,6 +17,8 @@ enum class ResetPeriod { none, now, daily, weekly, monthly, quarterly, yearly };
 /// "none", "now", "daily" … in any case of letters. Errors: EINVAL with the list.
 Result<ResetPeriod> reset_period_named(std::string_view name);
 std::string_view name_of(ResetPeriod period);
+/// When that is, for people: "daily at midnight", "on the 1st of each month". Empty for `none`.
+std::string_view time_of(ResetPeriod period);
 
 /// The first boundary after `at`. utc_offset: local time minus UTC, below a day. None for `none` and `now`. O(1).
 std::optional<Instant> next_reset(ResetPeriod period, Instant at, Duration utc_offset = {});

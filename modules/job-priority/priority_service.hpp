@@ -82,6 +82,8 @@ class PriorityService {
     void set_partition_queues(PartitionQueues queues) { partition_queues_ = std::move(queues); }
     /// Local time less UTC: where the site's days begin.
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
+    /// Whether usage was reset since the last call.
+    bool take_was_reset() { return accounting_.ledgers().take_was_reset(); }
     /// See TreeStore::propose() and propose_file(), for the tree in force and the users here. O(size + jobs).
     Result<TreeProposal> propose(const TreeEdit& edit, const std::string& file, Instant now) const {
         return trees_.propose(members(), edit, file, now);

@@ -273,6 +273,9 @@ void Ledgers::reset_due(ResetPeriod period, Instant at, Duration utc_offset) {
 }
 
 void Ledgers::reset(Instant at) {
+    for (const NodeId payer : {root_node, unassociated, idle}) {
+        was_reset_ = was_reset_ || core_seconds_.usage(payer, at) > 0;
+    }
     core_seconds_.reset(at);
     if (counted_) {
         counted_->reset(at);

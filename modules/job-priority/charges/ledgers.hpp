@@ -85,6 +85,8 @@ class Ledgers {
     void reset_due(ResetPeriod period, Instant at, Duration utc_offset);
     /// Clears decayed usage now (period `now`: at each start).
     void reset(Instant at);
+    /// Whether there was usage to reset, and it was, since the last call.
+    bool take_was_reset() { return std::exchange(was_reset_, false); }
 
     // ---- usage ----
     /// Exact core-seconds that were delivered, independent of their cost.
@@ -111,6 +113,7 @@ class Ledgers {
     UsageLedger core_seconds_;
     std::optional<CountedUsage> counted_;
     Instant reset_from_;  ///< boundaries up to here need no reset
+    bool was_reset_ = false;
 };
 
 }  // namespace weir::priority

@@ -110,7 +110,7 @@ void Gate::check(const ShareTree& tree, const BookJob& job) {
     auto hit = LimitCounts::never(tree, job.payer, asked(job));
     hit = hit ? hit : admission_.submission(tree, job.id, job.payer);
     if (hit) {
-        refusals_.emplace_back(job.id, "refused by a limit of the share tree: " + words_of(*hit, tree) +
+        refusals_.emplace_back(job.id, "refused by a limit of the share tree: " + words(tree, *hit) +
                                            omission_text(*hit, job, asked(job)));
     }
 }
@@ -174,7 +174,11 @@ void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back
 
 std::string Gate::limit_of(const ShareTree& tree, FluxJobId id) const {
     const auto hit = admission_.is_held_back(id) ? admission_.hit(id) : std::nullopt;
-    return hit ? words_of(*hit, tree) : std::string();
+    return hit ? words(tree, *hit) : std::string();
+}
+
+std::string Gate::words(const ShareTree& tree, const LimitHit& hit) const {
+    return words_of(hit, tree, {settings_.decay != DecayKind::none, settings_.usage_reset});
 }
 
 }  // namespace weir::priority

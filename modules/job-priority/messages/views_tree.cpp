@@ -93,7 +93,8 @@ void set_revision(Json& view, const TreeRevision& revision, const VisiblePart& p
     view.set("reason", part.is_all() ? revision.reason : "").set("time", to_seconds(revision.time));
 }
 
-/// How usage decays, and whether the order goes by LSF's history instead. A half-life of another decay is 0.
+/// How usage decays, when it is reset, and whether the order goes by LSF's history instead. A half-life of another
+/// decay is 0.
 void set_decay(Json& view, const Settings& s) {
     const bool is_halved = s.decay == DecayKind::half_life;
     view.set("half_life_s", is_halved ? to_seconds(s.half_life) : 0.);
@@ -103,7 +104,7 @@ void set_decay(Json& view, const Settings& s) {
         window.set("interval_s", to_seconds(s.window.interval)).set("depth", static_cast<long long>(s.window.depth));
         view.set("window", std::move(window.set("factor", s.window.factor)));
     }
-    view.set("has_history", goes_by_history(s));
+    view.set("usage_reset", name_of(s.usage_reset)).set("has_history", goes_by_history(s));
 }
 
 }  // namespace

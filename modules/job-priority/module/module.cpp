@@ -337,6 +337,11 @@ void Module::on_iteration() {
     } else if (service_->has_marked() && service_->is_synced()) {
         service_->pass(now(), Pass::marked);
     }
+    if (service_->take_was_reset()) {
+        flux::log(h_, LOG_INFO,
+                  "usage was reset, by usage-reset = \"" + std::string(name_of(service_->settings().usage_reset)) +
+                      "\"; the totals charged stay");
+    }
     if (const auto problem = service_->users().take_problem()) {
         flux::log(h_, LOG_ERR, *problem);
     }

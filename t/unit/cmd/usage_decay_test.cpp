@@ -42,6 +42,19 @@ TEST_CASE("usage decay: under LSF the usage that is shown decays, and the order 
           "After 1d half of the usage is forgotten. Priorities do not go by it, but by LSF's history.");
 }
 
+TEST_CASE("usage decay: a reset is told beside it, but not of windows, which are not reset") {
+    const UsageDecay none = decay_in(R"({"half_life_s":0,"decay":"none","usage_reset":"daily"})");
+    CHECK(decay_words(none) == "no decay, reset daily at midnight");
+    CHECK(decay_clause(none) == "usage does not decay, and is reset daily at midnight");
+    CHECK(decay_sentence(none) == "Usage does not decay. It is reset daily at midnight.");
+    const UsageDecay half = decay_in(R"({"half_life_s":86400.0,"decay":"half-life","usage_reset":"monthly"})");
+    CHECK(decay_words(half) == "half-life 1d, reset on the 1st of each month");
+    CHECK(decay_clause(half) == "usage decays: half of it is left after 1d, and is reset on the 1st of each month");
+    const UsageDecay window =
+        decay_in(R"({"decay":"window","window":{"interval_s":86400.0,"depth":7,"factor":1},"usage_reset":"daily"})");
+    CHECK(decay_words(window) == "window 7 x 1d");
+}
+
 TEST_CASE("usage decay: an answer of before has the half-life alone") {
     CHECK(decay_words(decay_in(R"({"half_life_s":86400.0})")) == "half-life 1d");
     CHECK(decay_words(decay_in(R"({"half_life_s":0})")) == "no decay");

@@ -219,10 +219,13 @@ TEST_CASE("usage reset: a day begins by the site's clock") {
     submit_request(*s, 1, bob, in(""));
     run(*s, 1, 10, 1010);
     s->pass(at(21 * 3600));
+    CHECK_FALSE(s->take_was_reset());
     const auto usage = [&](double t) { return s->accounting().ledger().usage(root_node, at(t)); };
     CHECK(usage(21 * 3600) > 0);
     s->pass(at(22 * 3600));
     CHECK(usage(22 * 3600) == 0);
+    CHECK(s->take_was_reset());
+    CHECK_FALSE(s->take_was_reset());
 }
 
 TEST_CASE("no decay: history stays whole through a restart and a change to a half-life") {

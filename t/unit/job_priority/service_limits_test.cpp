@@ -436,6 +436,18 @@ TEST_CASE("service: a limit of usage does not hold a copy in a partition, whose 
           "bio/@alice uses at most 1 core; 0 are in use, and 1 is for jobs that start before it");
 }
 
+// Mutant: modules/job-priority/gate/gate.cpp: {settings_.decay != DecayKind::none, settings_.usage_reset} => {}
+TEST_CASE("service: the words of a limit of usage are those of this site's decay and reset") {
+    Settings with = settings();
+    with.decay = DecayKind::none;
+    with.usage_reset = ResetPeriod::daily;
+    auto s = partition_of(false, with);
+    put_tree(*s, "\"bio\" = 1\n\"bio/@alice\" = {shares = 1, usage_max = \"1s\"}\n\"bio/@bob\" = 1\n", 3);
+    arrive(*s, 4, 3, alice);
+    s->pass(at(4));
+    CHECK(held_back_by(*s, 4) == "bio/@alice has used its 1s; jobs start again when usage is reset daily at midnight");
+}
+
 TEST_CASE("service: limits hold what says that it is a copy where no parent decides") {
     const bool is_child = GENERATE(true, false);
     Settings with = settings();

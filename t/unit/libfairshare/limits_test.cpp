@@ -36,7 +36,7 @@ struct World {
     std::vector<std::uint64_t> admit(double t = 0) {
         return gate.admit(*tree, ledger, second(t), [this](std::uint64_t id) { return priorities[id]; });
     }
-    std::string why(std::uint64_t id) const { return gate.hit(id) ? words_of(*gate.hit(id), *tree) : ""; }
+    std::string why(std::uint64_t id) const { return gate.hit(id) ? words_of(*gate.hit(id), *tree, {}) : ""; }
 };
 using Ids = std::vector<std::uint64_t>;
 
@@ -83,7 +83,7 @@ TEST_CASE("limits: what can never be is told at submission") {
         "\"a\" = {shares = 1, wall_time_max = [\"1h\", \"2h\"], nodes_max = 4, active_jobs_max = 1}\n\"a/@u\" = 1\n");
     const auto never = [&](const LimitedJob& job) {
         const auto hit = LimitCounts::never(*w.tree, w.at("a/@u"), job);
-        return hit ? words_of(*hit, *w.tree) : "";
+        return hit ? words_of(*hit, *w.tree, {}) : "";
     };
     CHECK(never({1, 1, std::chrono::hours(2)}).empty());
     CHECK(never({1, 1, std::chrono::hours(2) + std::chrono::seconds(1)}) == "a job of a runs at most 2h");
@@ -91,7 +91,7 @@ TEST_CASE("limits: what can never be is told at submission") {
     CHECK(never({5, 1, std::chrono::hours(1)}) == "a uses at most 4 nodes; the job asks for more");
     CHECK_FALSE(w.gate.counts().submission(*w.tree, w.at("a/@u")));
     w.gate.park(*w.tree, 1, w.at("a/@u"), {});
-    CHECK(words_of(*w.gate.counts().submission(*w.tree, w.at("a/@u")), *w.tree) ==
+    CHECK(words_of(*w.gate.counts().submission(*w.tree, w.at("a/@u")), *w.tree, {}) ==
           "a has at most 1 job that wait or run; 1 does");
 }
 
