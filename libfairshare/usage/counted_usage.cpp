@@ -368,12 +368,17 @@ void CountedUsage::rebind(ShareTreePtr tree, Instant at) {
 void CountedUsage::take_back(const CountedJob& job, Instant at) {
     const ChargedJob& charge = job.charge;
     if (charge.requested == Duration{}) {
-        if (auto* ledger = std::get_if<UsageLedger>(&kept_)) {
-            ledger->end(unassociated, charge.rate, at);
-            ledger->start(charge.payer, charge.rate, at);
-        } else {
-            std::get<WindowLedger>(kept_).start(charge.payer, charge.rate, at);
-        }
+        std::visit(
+            [&](auto& kept) {
+                kept.end(unassociated, charge.rate, at);
+                kept.start(charge.payer, charge.rate, at);
+            },
+            kept_);
+    } else if (std::holds_alternative<WindowLedger>(kept_)) {
+        CountedJob nobodys = job;
+        nobodys.charge.payer = unassociated;
+        prepay(nobodys, -1);
+        prepay(job, 1);
     }
     if (history_) {
         history_->start(charge.payer, job.holds, charge.started);

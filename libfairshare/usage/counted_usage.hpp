@@ -88,7 +88,7 @@ class CountedUsage {
     /// from then on.
     void rebind(ShareTreePtr tree, Instant at);
     /// After rebind(): the payer of a running job, whose leaf an earlier rebind() removed, is charged for it from `at`
-    /// on. What was charged at dispatch has come back with the leaf; a history counts the whole job. O(depth).
+    /// on. What was charged at dispatch comes back whole, as does what a history counts. O(depth).
     void take_back(const CountedJob& job, Instant at);
     /// Takes a tree that extends() this one: ids stay. O(new leaves).
     void extend(ShareTreePtr tree);

@@ -179,10 +179,11 @@ TEST_CASE("edits: so does who runs inside a partition, and the partition's cores
     CHECK(s->accounting().ledger().charged(weir::idle, at(41)) == (1 * 30 + 4 * 10) * 1'000'000);
 }
 
-// Mutant: libfairshare/usage/counted_usage.cpp: ledger->end(unassociated, charge.rate, at); =>
+// Mutant: libfairshare/usage/counted_usage.cpp: kept.end(unassociated, charge.rate, at); =>
 TEST_CASE("edits: what a site counts in its own way follows, as it runs and at dispatch") {
     Settings counting = settings();
     counting.billing.factors.qos = {{"high", 2.0}};
+    counting.decay = GENERATE(weir::DecayKind::half_life, weir::DecayKind::window);
     counting.billing.charging = GENERATE(weir::Charging::as_it_runs, weir::Charging::at_dispatch);
     auto s = service(false, counting);
     put_tree(*s, named_chem);
@@ -200,7 +201,9 @@ TEST_CASE("edits: what a site counts in its own way follows, as it runs and at d
     const auto bobs = s->accounting().tree().find("chem/@bob");
     REQUIRE(bobs);
     const bool is_prepaid = counting.billing.charging == weir::Charging::at_dispatch;
-    const double expected = is_prepaid ? 3 * 30. : 3 * 20.;
+    // Windows do not come back to a leaf, unlike the usage of a ledger.
+    const bool is_kept = counting.decay != weir::DecayKind::window;
+    const double expected = is_prepaid ? 3 * 30. : is_kept ? 3 * 20. : 3 * 10.;
     CHECK(static_cast<double>(measured.usage.usage[bobs->value]) / 1e6 == Approx(expected).epsilon(0.001));
     CHECK(static_cast<double>(measured.usage.unassociated) / 1e6 == Approx(90. - expected).margin(0.1));
 }
