@@ -156,6 +156,12 @@ test_expect_success 'a gzip stream that is cut off is refused; --lenient replays
 	field j "d[\"first_skip\"]" | grep "cut.swf.gz: after line [0-9]*: the gzip stream ends too early" &&
 	head -c 15 whole.swf.gz >stub.swf.gz && refused --lenient stub.swf.gz && grep "stub.swf.gz: .*ends too early" err
 '
+test_expect_success 'data behind a gzip stream that is no gzip member is refused; --lenient counts it; zero bytes fill a block' '
+	{ cat whole.swf.gz && tail -n 2 whole.swf; } >mixed.swf.gz && refused mixed.swf.gz && bytes=$(tail -n 2 whole.swf | wc -c) &&
+	grep "mixed.swf.gz: after line 3002: $bytes bytes behind the gzip stream are no gzip member" err && grep -e "--lenient" err &&
+	weir sim run --lenient --json mixed.swf.gz >j && test "$(field j "d[\"jobs\"], d[\"skipped\"], d[\"skips\"][0][\"why\"]")" = "(3000, 1, '"'behind the end of what can be read'"')" &&
+	{ cat whole.swf.gz && head -c 1000 /dev/zero; } >padded.swf.gz && weir sim run --json padded.swf.gz >j && test "$(field j "d[\"jobs\"], d[\"skipped\"]")" = "(3000, 0)"
+'
 test_expect_success 'a log that is not there: exit code 5; a folder: an error' '
 	test_expect_code 5 weir sim run nowhere.swf 2>err && grep "nowhere.swf: No such file" err &&
 	mkdir folder && test_must_fail weir sim run folder 2>err && grep "folder" err

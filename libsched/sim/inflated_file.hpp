@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: a file's bytes, inflated where the file is gzip by its content. Two ways to inflate, chosen by the build:
-// ISA-L, three times as fast, where it is installed, else zlib. They give the same bytes and the same errors. Must not
-// know lines.
+// Owns: a file's bytes, inflated where the file is gzip by its content. Must not know lines, nor how one inflates.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,8 +9,9 @@
 namespace weir {
 
 struct InflatedFile {
-    /// Reads the members of a gzip file one after the other; data after the last member is ignored. Errors: a stream
-    /// that is cut off or broken, and the system's. Call it from one thread at a time.
+    /// Reads the members of a gzip file one after the other. Zero bytes after the last one are ignored. Errors: a
+    /// stream that is cut off or broken, other data after the last member, and the system's. Call it from one thread at
+    /// a time.
     LineReader::Source read;
     /// Fraction of the file that has been read, in [0, 1]; 0 if it is no regular file. Call it from any thread.
     std::function<double()> part_read;

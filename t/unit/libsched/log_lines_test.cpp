@@ -15,6 +15,7 @@
 #include "libsched/sim/swf.hpp"
 
 using namespace weir;
+using Catch::Matchers::EndsWith;
 
 namespace {
 
@@ -153,7 +154,9 @@ TEST_CASE("lines: a gzip file that is cut off anywhere is an error that says so,
     }
 }
 
-TEST_CASE("lines: gzip members stand one after the other, what follows them is left out, a broken one is an error") {
+// Mutant: libsched/sim/inflated_file.cpp: behind_ += left_; => behind_ = left_;
+// Mutant: libsched/sim/inflated_file.cpp: is_padding_ = is_padding_ && !has_data; => is_padding_ = !has_data;
+TEST_CASE("lines: gzip members stand one after the other, zero bytes fill the last block, all else is an error") {
     const std::string text = lines_of(30000);
     Scratch first("");
     gzFile file = gzopen(first.path().c_str(), "wb");
@@ -173,7 +176,13 @@ TEST_CASE("lines: gzip members stand one after the other, what follows them is l
     };
     CHECK(*lines_in(member + member + member) == 90000);
     CHECK(*lines_in(member + std::string(512, '\0')) == 30000);  // as tapes fill their blocks
-    CHECK(*lines_in(member + "\x1f") == 30000);
+    CHECK(*lines_in(member + std::string(300'000, '\0')) == 30000);
+    const auto refusal = [&](const std::string& rest) { return lines_in(member + rest).error().message; };
+    CHECK_THAT(refusal("\x1f"), EndsWith(": after line 30000: 1 byte behind the gzip stream is no gzip member"));
+    CHECK_THAT(refusal("1 2 3\n"), EndsWith(": 6 bytes behind the gzip stream are no gzip member"));
+    CHECK_THAT(refusal(std::string(300'000, '\0') + "x" + std::string(200'000, '\0')),
+               EndsWith(": 500001 bytes behind the gzip stream are no gzip member"));
+    CHECK_THAT(refusal(member + "\x1f\x8a"), EndsWith(": 2 bytes behind the gzip stream are no gzip member"));
     CHECK(*lines_in("1") == 1);
     CHECK(*lines_in("") == 0);
     for (const std::size_t at : {member.size() - 8, member.size() - 4, member.size() / 2}) {  // checksum, length, data

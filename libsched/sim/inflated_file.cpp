@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: inflating by ISA-L, which takes a third of zlib's time.
+// Owns: the file's bytes before they are inflated: where a member begins, and what is none.
+#include "libsched/sim/inflated_file.hpp"
+
 #include <fcntl.h>
-#include <isa-l/igzip_lib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "libsched/sim/inflated_file.hpp"
+#include "libsched/sim/inflate.hpp"
 
 namespace weir {
 namespace {
@@ -23,7 +24,7 @@ Error system_error(const std::string& before = "") {
 
 class File {
   public:
-    File(int fd, std::int64_t size) : fd_(fd), size_(size) { isal_inflate_init(&state_); }
+    File(int fd, std::int64_t size) : fd_(fd), size_(size) {}
     ~File() { ::close(fd_); }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
@@ -34,12 +35,11 @@ class File {
                 if (auto more = fill(2); !more) {
                     return more.error();
                 }
-                const bool is_gzip = state_.avail_in >= 2 && state_.next_in[0] == 0x1f && state_.next_in[1] == 0x8b;
+                const bool is_gzip = left_ >= 2 && at_[0] == 0x1f && at_[1] == 0x8b;
                 if (!is_gzip && kind_ == Kind::gzip) {
-                    return std::size_t{0};
+                    return end_behind_members();
                 }
                 kind_ = is_gzip ? Kind::gzip : Kind::plain;
-                state_.crc_flag = ISAL_GZIP;
                 is_between_members_ = false;
                 continue;
             }
@@ -51,10 +51,9 @@ class File {
         if (auto more = fill(1); !more) {
             return more.error();
         }
-        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(size, state_.avail_in));
-        std::copy_n(state_.next_in, count, into);
-        state_.next_in += count;
-        state_.avail_in -= count;
+        const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(size, left_));
+        std::copy_n(at_, count, into);
+        consume(count);
         return std::size_t{count};
     }
     double part_read() const {
@@ -64,15 +63,20 @@ class File {
   private:
     enum class Kind { unknown, plain, gzip };
 
+    void consume(std::uint32_t count) {
+        at_ += count;
+        left_ -= count;
+    }
+
     /// At least so many bytes to look at, or all there are.
     Status fill(std::uint32_t least) {
-        if (state_.avail_in >= least) {
+        if (left_ >= least) {
             return Done{};
         }
-        std::copy_n(state_.next_in, state_.avail_in, buffer_.data());
-        state_.next_in = buffer_.data();
-        while (state_.avail_in < least) {
-            const ssize_t count = ::read(fd_, buffer_.data() + state_.avail_in, buffer_.size() - state_.avail_in);
+        std::copy_n(at_, left_, buffer_.data());
+        at_ = buffer_.data();
+        while (left_ < least) {
+            const ssize_t count = ::read(fd_, buffer_.data() + left_, buffer_.size() - left_);
             if (count == 0) {
                 break;
             }
@@ -82,7 +86,7 @@ class File {
                 }
                 return system_error();
             }
-            state_.avail_in += static_cast<std::uint32_t>(count);
+            left_ += static_cast<std::uint32_t>(count);
             read_ += count;
         }
         return Done{};
@@ -90,27 +94,54 @@ class File {
 
     /// Some of the present member; 0: it ended.
     Result<std::size_t> inflate(char* into, std::size_t size) {
-        state_.next_out = reinterpret_cast<std::uint8_t*>(into);
-        state_.avail_out = static_cast<std::uint32_t>(std::min<std::size_t>(size, UINT32_MAX));
-        const std::uint32_t room = state_.avail_out;
-        while (state_.avail_out == room) {
+        const auto room = static_cast<std::uint32_t>(std::min<std::size_t>(size, UINT32_MAX));
+        Inflate::Bytes bytes;
+        bytes.out = reinterpret_cast<std::uint8_t*>(into);
+        bytes.out_left = room;
+        while (bytes.out_left == room) {
             if (auto more = fill(1); !more) {
                 return more.error();
             }
-            const bool is_end = state_.avail_in == 0;
-            if (isal_inflate(&state_) < 0) {
+            const bool is_end = left_ == 0;
+            bytes.in = at_;
+            bytes.in_left = left_;
+            const Inflate::Got got = inflate_.inflate(bytes);
+            consume(left_ - bytes.in_left);
+            if (got == Inflate::Got::broken) {
                 return Error{std::errc::io_error, "broken gzip stream"};
             }
-            if (state_.block_state == ISAL_BLOCK_FINISH) {
-                isal_inflate_reset(&state_);
+            if (got == Inflate::Got::end) {
                 is_between_members_ = true;
                 break;
             }
-            if (is_end && state_.avail_out == room) {
+            if (is_end && bytes.out_left == room) {
                 return Error{std::errc::io_error, "the gzip stream ends too early: the file was cut off"};
             }
         }
-        return std::size_t{room - state_.avail_out};
+        return std::size_t{room - bytes.out_left};
+    }
+
+    /// Reads what is no member. Zero bytes are no data: tapes and tar fill their last block with them.
+    Result<std::size_t> end_behind_members() {
+        while (true) {
+            if (auto more = fill(1); !more) {
+                return more.error();
+            }
+            if (left_ == 0) {
+                break;
+            }
+            const bool has_data = std::any_of(at_, at_ + left_, [](std::uint8_t byte) { return byte != 0; });
+            is_padding_ = is_padding_ && !has_data;
+            behind_ += left_;
+            consume(left_);
+        }
+        if (is_padding_) {
+            return std::size_t{0};
+        }
+        return Error{std::errc::io_error,
+                     std::to_string(behind_) +
+                         (behind_ == 1 ? " byte behind the gzip stream is" : " bytes behind the gzip stream are") +
+                         " no gzip member"};
     }
 
     int fd_;
@@ -118,8 +149,12 @@ class File {
     std::atomic<std::int64_t> read_{0};
     Kind kind_ = Kind::unknown;
     bool is_between_members_ = false;
-    inflate_state state_{};
+    std::uint64_t behind_ = 0;  ///< bytes behind the last member
+    bool is_padding_ = true;    ///< all of them are 0
+    Inflate inflate_;
     std::array<std::uint8_t, 64 * 1024> buffer_{};
+    const std::uint8_t* at_ = buffer_.data();  ///< read and not consumed
+    std::uint32_t left_ = 0;
 };
 
 }  // namespace
