@@ -88,6 +88,16 @@ test_expect_success 'a log that was written is replayed to the same starts, comp
 	weir sim run -q -o out.swf.gz hand.swf && gzip -t out.swf.gz && weir sim run -q --starts=again.csv.gz out.swf.gz &&
 	gzip -dc again.csv.gz >again && test_cmp got again
 '
+test_expect_success 'a log on standard input is named -: from a pipe or a file, plain or compressed; messages call it standard input' '
+	cat hand.swf | weir sim run -q --starts=- - >again && test_cmp got again && weir sim run -q --starts=- - <hand.swf >again && test_cmp got again &&
+	gzip -c hand.swf | weir sim run -q --starts=again - && test_cmp got again &&
+	weir sim run --json hand.swf | sed "s/hand.swf/standard input/" >want && weir sim run --json - <hand.swf >j && test_cmp want j &&
+	sed "5s/ 200 / 2oo /" hand.swf | test_expect_code 1 weir sim run - 2>err && grep "standard input:5: field 4" err &&
+	printf "[sim]\n" >easy.toml && cat hand.swf | weir sim compare -q easy.toml --trace=- -o j &&
+	test "$(field j "d[\"log\"], d[\"jobs\"], d[\"provenance\"][\"log\"]")" = "('"'standard input', 6, {'path': '-', 'sha256'"': None})" &&
+	cp hand.swf in.swf && test_expect_code 2 weir sim run --starts=in.swf - <in.swf 2>err && grep "in.swf is the same file as the log -, which would be lost" err &&
+	cp hand.swf ./- && weir sim run -q --starts=again ./- && test_cmp got again && test_expect_code 1 weir sim run - </dev/null 2>err && grep "standard input: no job in it" err
+'
 test_expect_success '--quiet says nothing; no progress where there is no terminal' '
 	weir sim run -q hand.swf >out 2>err && test_must_be_empty out && test_must_be_empty err &&
 	weir sim run hand.swf 2>err && ! grep "$(printf "\033")" err

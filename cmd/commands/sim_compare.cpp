@@ -228,7 +228,8 @@ Provenance provenance_of(const Args& args, const std::vector<PolicyFile>& files)
     Provenance provenance;
     provenance.version = WEIR_VERSION;
     provenance.command = command_words(args);
-    provenance.log = {args.text("trace"), sha256_of_file(args.text("trace"))};
+    const std::string trace = args.text("trace");
+    provenance.log = {trace, trace == "-" ? std::nullopt : sha256_of_file(trace)};
     provenance.seed = seed_of(args);
     for (const PolicyFile& file : files) {
         provenance.policies[file.name] = file.source;

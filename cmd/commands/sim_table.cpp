@@ -19,7 +19,7 @@ Command sim_run_row(Exit (*run)(Context&)) {
     command.examples = {
         "weir sim run KTH-SP2-1996.swf.gz  # waits, slowdown and utilisation under EASY backfilling",
         "weir sim run --priority=fair.toml --output=fair.csv log.swf  # by fair share; every job's start, wait and end",
-        "weir sim run --cores=64 --lenient --starts=starts.csv log.swf.gz  # skip jobs that cannot run there"};
+        "weir sim run --cores=64 --lenient --starts=starts.csv - <log.swf  # from stdin; skip jobs that cannot run"};
     command.words = {"LOG", 1, 1};
     command.options = {
         {"scheduler", 's', "NAME",
@@ -75,7 +75,7 @@ Command sim_compare_row(Exit (*run)(Context&)) {
         "weir sim compare --fair-starts=1000 a.toml b.toml --trace=log.swf  # a larger sample"};
     command.words = {"POLICY.toml...", 1, SIZE_MAX};
     command.options = {
-        {"trace", 't', "LOG", "the workload log: SWF, plain or .gz"},
+        {"trace", 't', "LOG", "the workload log: SWF, plain or .gz; - is standard input"},
         {"cores", 'c', "N", "cores of the machine (default: from the policies or the log)", Kind::integer, 1,
          0xFFFFFFFFLL},
         {"output", 'o', "FILE", "also write the JSON to this file"},

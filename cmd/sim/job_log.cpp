@@ -33,7 +33,7 @@ Result<JobLog> JobLog::open(const std::string& path, Options options) {
     if (!front) {
         return front.error();
     }
-    JobLog log(path, options);
+    JobLog log(lines->name(), options);
     if (is_journal(*front)) {
         lines->set_line_max(journal_line_max);
         auto journal = read_journal(std::move(*lines), options.lenient);
@@ -52,7 +52,7 @@ Result<JobLog> JobLog::open(const std::string& path, Options options) {
     if (!*first) {
         const std::string remark = log.remark();
         return Error{std::errc::invalid_argument,
-                     path + ": no job in it" +
+                     log.path() + ": no job in it" +
                          (log.skipped().total() > 0
                               ? " that can be replayed; the first problem: " + log.skipped().kinds().front().first
                           : remark.empty() ? "."

@@ -31,13 +31,14 @@ class JobLog {
         std::uint64_t without_request = 0;  ///< requested no time
         std::uint64_t with_preceding = 0;   ///< preceding job or think time (SWF's fields 17 and 18), which are ignored
     };
-    /// Reads up to the first job. Errors: no such file, no job in it, a machine of unknown size; each says what to do.
+    /// Reads up to the first job; "-" is standard input. Errors: no such file, no job in it, a machine of unknown size;
+    /// each says what to do.
     static Result<JobLog> open(const std::string& path, Options options);
 
     /// The next job, nothing at the end. Errors: "FILE:LINE: what" with the remedy.
     Result<std::optional<SimJob>> next();
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return path_; }  ///< or "standard input"
     std::int64_t cores() const { return options_.cores; }
     /// Comments that stand before the first job, without ';'; of a journal the names of its groups and queues.
     std::vector<std::string> header() const;

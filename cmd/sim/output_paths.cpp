@@ -68,7 +68,7 @@ Status check_outputs(const Context& context, const std::vector<NamedFile>& outpu
     const NamedFile* on_stdout = nullptr;
     for (const NamedFile& output : outputs) {
         for (const NamedFile& input : inputs) {
-            if (are_one(output.path, input.path)) {
+            if (are_one(output.path, input.path == "-" ? "/dev/stdin" : input.path)) {
                 return bad(text_of(output) + " is the same file as " + input.what + " " + input.path +
                            ", which would be lost. Name another file.");
             }

@@ -13,7 +13,7 @@ namespace weir::cmd {
 /// A file of a command line.
 struct NamedFile {
     std::string what;  ///< "--starts" of an output, "the log" of an input
-    std::string path;  ///< "-" of an output: stdout
+    std::string path;  ///< "-" of an output: stdout; of an input: stdin
 };
 
 /// The outputs among `options` that are given.

@@ -17,7 +17,7 @@ struct InflatedFile {
     std::function<double()> part_read;
 };
 
-/// Error: the file cannot be opened.
+/// "-" is standard input. Error: the file cannot be opened.
 Result<InflatedFile> open_inflated(const std::string& path);
 
 }  // namespace weir

@@ -24,7 +24,7 @@ Result<LineReader> LineReader::open(const std::string& path, std::size_t line_ma
     if (!file) {
         return file.error();
     }
-    LineReader reader(read_ahead(std::move(file->read)), path, line_max);
+    LineReader reader(read_ahead(std::move(file->read)), path == "-" ? "standard input" : path, line_max);
     reader.part_ = std::move(file->part_read);
     return reader;
 }

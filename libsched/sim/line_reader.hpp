@@ -20,7 +20,7 @@ class LineReader {
 
     /// `name` is for messages; `line_max`: the most bytes of a line.
     LineReader(Source source, std::string name, std::size_t line_max);
-    /// Error: the file cannot be opened.
+    /// "-" is standard input, and messages call it so. Error: the file cannot be opened.
     static Result<LineReader> open(const std::string& path, std::size_t line_max);
 
     /// The next line without its '\n', valid until the next call; nothing at the end. Errors: "NAME:LINE: ..." for a
