@@ -32,6 +32,14 @@ test_expect_success 'what flux-accounting cannot hold is said' '
 	weir share apply --yes more.toml && weir export flux-accounting tables 2>err && cat err &&
 	grep "bio/@\*: flux-accounting has banks and users, no such line" err && grep "bio: cores_max, which" err
 '
+test_expect_success 'a table that cannot be replaced leaves both as they were, and the reason is said' '
+	mkdir -p half/association_table.csv && echo older >half/bank_table.csv &&
+	test_expect_code 1 weir export flux-accounting half 2>err && cat err &&
+	grep "half/association_table.csv: cannot write: Is a directory" err &&
+	echo older >want && test_cmp want half/bank_table.csv && ls half >got &&
+	printf "%s\n" association_table.csv bank_table.csv >want && test_cmp want got &&
+	test_expect_code 1 weir export flux-accounting err/below 2>out && cat out && grep "err/below: Not a directory" out
+'
 test_expect_success 'two accounts of one name are refused, and no table is written' '
 	printf "\"bio/chem\" = 1\n" >>more.toml && weir share apply --yes more.toml &&
 	test_expect_code 1 weir export flux-accounting none 2>err && grep "more than one would be called chem" err &&

@@ -4,11 +4,11 @@
 #include "cmd/accounting/flux_accounting.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/jobs.hpp"
+#include "cmd/common/output_file.hpp"
 #include "cmd/common/reader.hpp"
 #include "libfairshare/base/text/text_file.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
@@ -54,11 +54,27 @@ void note_left_out(const Context& context, const std::vector<std::string>& left_
     context.note(text);
 }
 
-Status write_table(const std::filesystem::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    return file ? Status(Done{}) : Status(Error{std::errc::io_error, "cannot write " + path.string()});
+/// Both or none: one table of an older tree beside one of a newer would be no tree.
+Status write_tables(const std::filesystem::path& folder, const FluxAccountingTables& tables) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) {
+        return Error{std::errc::io_error, "cannot make the folder " + folder.string() + ": " + failed.message()};
+    }
+    auto banks = OutputFile::create((folder / banks_file).string());
+    if (!banks) {
+        return banks.error();
+    }
+    auto associations = OutputFile::create((folder / associations_file).string());
+    if (!associations) {
+        return associations.error();
+    }
+    for (const auto& [file, text] : {std::pair{&*banks, &tables.banks}, {&*associations, &tables.associations}}) {
+        if (const Status written = file->write(*text); !written) {
+            return written;
+        }
+    }
+    return OutputFile::commit_together({&*banks, &*associations});
 }
 
 Exit run_export_flux_accounting(Context& context) {
@@ -76,13 +92,8 @@ Exit run_export_flux_accounting(Context& context) {
         if (!tables) {
             return context.fail(Exit::failed, tables.error().message);
         }
-        std::error_code failed;
-        std::filesystem::create_directories(folder, failed);
-        for (const auto& [name, text] :
-             {std::pair{banks_file, &tables->banks}, {associations_file, &tables->associations}}) {
-            if (const Status written = write_table(folder / name, *text); !written) {
-                return context.fail(Exit::failed, written.error().message + ".");
-            }
+        if (const Status written = write_tables(folder, *tables); !written) {
+            return context.fail(Exit::failed, written.error().message + ".");
         }
         note_left_out(context, tables->left_out, "flux-accounting cannot hold this:");
         context.print((folder / banks_file).string() + "\n" + (folder / associations_file).string() + "\n");

@@ -112,20 +112,68 @@ Status OutputFile::flush() {
     return Done{};
 }
 
-Status OutputFile::commit() {
+/// Writes all of it to the disk, under the temporary name still.
+Status OutputFile::finish() {
     if (auto done = flush(); !done) {
         return done;
     }
     errno = 0;
+    const int synced = fcntl(fd_, F_DUPFD_CLOEXEC, 3);  // gzclose() writes the last bytes, and closes
     const bool is_closed = gzip_ != nullptr ? gzclose(static_cast<gzFile>(gzip_)) == Z_OK : close(fd_) == 0;
     gzip_ = nullptr;
     fd_ = -1;
-    if (!is_closed || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0)) {
-        errno = errno != 0 ? errno : EIO;
+    const bool is_synced = synced >= 0 && (temporary_.empty() || fsync(synced) == 0);
+    const int errnum = errno != 0 ? errno : EIO;
+    close(synced);
+    errno = errnum;
+    return is_closed && is_synced ? Status(Done{}) : Status(failed("cannot write"));
+}
+
+Status OutputFile::commit() {
+    if (auto done = finish(); !done) {
+        return done;
+    }
+    if (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) {
         return failed("cannot write");
     }
     temporary_.clear();
     return Done{};
+}
+
+Status OutputFile::commit_together(std::initializer_list<OutputFile*> files) {
+    for (OutputFile* file : files) {
+        if (auto done = file->finish(); !done) {
+            return done;
+        }
+    }
+    for (auto at = files.begin(); at != files.end(); ++at) {
+        if (auto done = (*at)->put_in_place(); !done) {
+            std::for_each(files.begin(), at, [](OutputFile* file) { file->take_back(); });
+            return done;
+        }
+    }
+    return Done{};
+}
+
+/// Leaves what stood there under the temporary name, so that the destructor removes it.
+Status OutputFile::put_in_place() {
+    if (temporary_.empty()) {
+        return Done{};
+    }
+    if (renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+        before_ = Before::another;
+        return Done{};
+    }
+    before_ = errno == ENOENT ? Before::nothing : Before::unknown;
+    return std::rename(temporary_.c_str(), path_.c_str()) == 0 ? Status(Done{}) : Status(failed("cannot write"));
+}
+
+void OutputFile::take_back() {
+    if (before_ == Before::another) {
+        (void)renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE);
+    } else if (before_ == Before::nothing) {
+        (void)unlink(path_.c_str());
+    }
 }
 
 std::string format_of(const std::string& path) {

@@ -165,6 +165,33 @@ TEST_CASE("output: what stood there stays until it is replaced as a whole") {
     CHECK(text_of(folder / "a.csv") == "before");
 }
 
+// Mutant: cmd/common/output_file.cpp: [](OutputFile* file) { file->take_back(); } => [](OutputFile*) {}
+TEST_CASE("output: of several files all are replaced, or none") {
+    Folder folder;
+    const auto content = [&](const char* name) { return fs::exists(folder / name) ? text_of(folder / name) : "none"; };
+    const auto replace = [&](const std::string& text, bool is_second_lost) {
+        auto first = OutputFile::create(folder / "a.csv");
+        auto second = OutputFile::create(folder / "b.csv");
+        REQUIRE(first->write(text).has_value());
+        REQUIRE(second->write(text).has_value());
+        for (const auto& entry : fs::directory_iterator(fs::path(folder / "a.csv").parent_path())) {
+            if (is_second_lost && entry.path().filename().string().starts_with("b.csv.")) {
+                fs::remove(entry.path());
+            }
+        }
+        return OutputFile::commit_together({&*first, &*second}).has_value();
+    };
+    CHECK_FALSE(replace("lost", true));
+    CHECK(folder.files() == 0);
+    CHECK(replace("one", false));
+    CHECK((content("a.csv") == "one" && content("b.csv") == "one"));
+    CHECK_FALSE(replace("lost", true));
+    CHECK((content("a.csv") == "one" && content("b.csv") == "one"));
+    CHECK(replace("two", false));
+    CHECK((content("a.csv") == "two" && content("b.csv") == "two"));
+    CHECK(folder.files() == 2);
+}
+
 TEST_CASE("output: times are seconds, with decimals where there are any") {
     Folder folder;
     auto file = OutcomeFile::create(folder / "a.csv", OutcomeFormat::csv, {});
