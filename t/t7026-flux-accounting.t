@@ -32,6 +32,14 @@ test_expect_success 'what flux-accounting cannot hold is said' '
 	weir share apply --yes more.toml && weir export flux-accounting tables 2>err && cat err &&
 	grep "bio/@\*: flux-accounting has banks and users, no such line" err && grep "bio: cores_max, which" err
 '
+test_expect_success 'a default bank survives import, apply and export, whatever the order of rows' '
+	mkdir -p late && printf "%s\n" bank,parent_bank,shares root,,1 A,root,1 C,root,10 >late/bank_table.csv &&
+	printf "%s\n" username,userid,bank,default_bank,shares root,0,C,C,1 root,0,A,C,1 >late/association_table.csv &&
+	weir import flux-accounting late >late.toml && cat late.toml &&
+	grep "^\"C/@root\" = {.*default = true" late.toml &&
+	weir share apply --yes late.toml && weir export flux-accounting late && cat late/association_table.csv &&
+	test "$(grep -c "^0,root,0,[AC],C," late/association_table.csv)" = 2
+'
 test_expect_success 'a table that cannot be replaced leaves both as they were, and the reason is said' '
 	mkdir -p half/association_table.csv && echo older >half/bank_table.csv &&
 	test_expect_code 1 weir export flux-accounting half 2>err && cat err &&
@@ -48,6 +56,10 @@ test_expect_success 'two accounts of one name are refused, and no table is writt
 test_expect_success 'tables that are not there, or are none, change nothing' '
 	test_expect_code 5 weir import flux-accounting none 2>err && grep "flux account export-db" err &&
 	echo "bank" >tables/bank_table.csv &&
-	test_expect_code 7 weir import flux-accounting tables 2>err && grep "no column \"parent_bank\"" err
+	test_expect_code 7 weir import flux-accounting tables 2>err && grep "no column \"parent_bank\"" err &&
+	printf "%s\n" bank,parent_bank,shares root,,1 A,root,1 >tables/bank_table.csv &&
+	printf "%s\n" username,bank al,A bo,A al,A >tables/association_table.csv &&
+	test_expect_code 7 weir import flux-accounting tables 2>err && cat err &&
+	grep "association_table.csv, line 4: @al of bank \"A\" is on line 2, too" err
 '
 test_done

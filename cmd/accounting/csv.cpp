@@ -3,7 +3,6 @@
 #include "cmd/accounting/csv.hpp"
 
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,19 +13,29 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // spreadsheets write it in front
 
-/// The lines of a table as cells; nothing if a quote is not closed.
-std::optional<std::vector<std::vector<std::string>>> csv_cells(const std::string& text) {
-    std::vector<std::vector<std::string>> lines;
-    std::vector<std::string> line;
+struct CsvLine {
+    std::size_t number = 1;  ///< of its first line, where a cell has newlines
+    std::vector<std::string> cells;
+};
+
+struct CsvText {
+    std::vector<CsvLine> lines;       ///< those that are not blank
+    std::size_t open_quote_line = 0;  ///< of a quote that is not closed; 0: there is none
+};
+
+CsvText csv_cells(const std::string& text) {
+    CsvText made;
+    CsvLine line;
     std::string cell;
     bool is_quoted = false;
+    std::size_t number = 1;
     const auto end_line = [&] {
-        line.push_back(std::exchange(cell, {}));
-        const bool is_blank = line.size() == 1 && line.front().empty();
+        line.cells.push_back(std::exchange(cell, {}));
+        const bool is_blank = line.cells.size() == 1 && line.cells.front().empty();
         if (!is_blank) {
-            lines.push_back(line);
+            made.lines.push_back(line);
         }
-        line.clear();
+        line = CsvLine{number + 1, {}};
     };
     for (std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0; at < text.size(); ++at) {
         const char c = text[at];
@@ -40,16 +49,19 @@ std::optional<std::vector<std::vector<std::string>>> csv_cells(const std::string
             }
         } else if (c == '"') {
             is_quoted = true;
+            made.open_quote_line = number;
         } else if (c == ',') {
-            line.push_back(std::exchange(cell, {}));
+            line.cells.push_back(std::exchange(cell, {}));
         } else if (c == '\n') {
             end_line();
         } else if (c != '\r') {
             cell += c;
         }
+        number += c == '\n' ? 1 : 0;
     }
     end_line();
-    return is_quoted ? std::nullopt : std::optional(std::move(lines));
+    made.open_quote_line = is_quoted ? made.open_quote_line : 0;
+    return made;
 }
 
 }  // namespace
@@ -84,18 +96,20 @@ Result<std::int64_t> CsvRow::integer(const std::string& column, std::int64_t oth
     const auto number = parse_integer(written, 0, std::numeric_limits<std::int64_t>::max());
     return number ? Result<std::int64_t>(*number)
                   : Error{std::errc::invalid_argument,
-                          place_ + ": " + column + " is \"" + printable(written) + "\", not a whole number from 0"};
+                          place() + ": " + column + " is \"" + printable(written) + "\", not a whole number from 0"};
 }
 
 Result<std::vector<CsvRow>> read_csv(const std::string& text, const std::string& name,
                                      const std::vector<std::string>& wanted) {
-    const auto lines = csv_cells(text);
-    if (!lines || lines->empty()) {
-        return Error{std::errc::invalid_argument,
-                     name + (lines ? ": there is no line with the names of the columns" : ": a quote is not closed")};
+    const auto [lines, open_quote_line] = csv_cells(text);
+    if (open_quote_line != 0) {
+        return Error{std::errc::invalid_argument, CsvRow::place_in(name, open_quote_line) + ": a quote is not closed"};
+    }
+    if (lines.empty()) {
+        return Error{std::errc::invalid_argument, name + ": there is no line with the names of the columns"};
     }
     auto columns = std::make_shared<CsvRow::Columns>();
-    for (const std::string& column : lines->front()) {
+    for (const std::string& column : lines.front().cells) {
         columns->emplace(column, columns->size());
     }
     for (const std::string& column : wanted) {
@@ -104,14 +118,14 @@ Result<std::vector<CsvRow>> read_csv(const std::string& text, const std::string&
         }
     }
     std::vector<CsvRow> rows;
-    for (std::size_t i = 1; i < lines->size(); ++i) {
-        const std::string place = name + ", row " + std::to_string(i);
-        const std::vector<std::string>& cells = (*lines)[i];
-        if (cells.size() != lines->front().size() || columns->size() != cells.size()) {
-            return Error{std::errc::invalid_argument, place + ": " + std::to_string(cells.size()) + " cells, not " +
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const auto& [number, cells] = lines[i];
+        if (cells.size() != lines.front().cells.size() || columns->size() != cells.size()) {
+            return Error{std::errc::invalid_argument, CsvRow::place_in(name, number) + ": " +
+                                                          std::to_string(cells.size()) + " cells, not " +
                                                           std::to_string(columns->size())};
         }
-        rows.emplace_back(place, columns, cells);
+        rows.emplace_back(name, number, columns, cells);
     }
     return rows;
 }

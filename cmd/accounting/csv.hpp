@@ -17,24 +17,31 @@ std::string csv_line(const std::vector<std::string>& cells);
 class CsvRow {
   public:
     using Columns = std::map<std::string, std::size_t>;
-    CsvRow(std::string place, std::shared_ptr<const Columns> columns, std::vector<std::string> cells)
-        : place_(std::move(place)), columns_(std::move(columns)), cells_(std::move(cells)) {}
-    /// "bank_table.csv, row 3".
-    const std::string& place() const { return place_; }
+    CsvRow(std::string table, std::size_t line, std::shared_ptr<const Columns> columns, std::vector<std::string> cells)
+        : table_(std::move(table)), line_(line), columns_(std::move(columns)), cells_(std::move(cells)) {}
+    /// The line of the text where it begins; the first is 1.
+    std::size_t line() const { return line_; }
+    /// "bank_table.csv, line 3".
+    std::string place() const { return place_in(table_, line_); }
+    static std::string place_in(const std::string& table, std::size_t line) {
+        return table + ", line " + std::to_string(line);
+    }
     /// Empty where there is no such column, or nothing in it.
     std::string text(const std::string& column) const;
     /// A whole number from 0; `otherwise` for an empty text. Errors: EINVAL with the place.
     Result<std::int64_t> integer(const std::string& column, std::int64_t otherwise) const;
 
   private:
-    std::string place_;
+    std::string table_;
+    std::size_t line_;
     std::shared_ptr<const Columns> columns_;
     std::vector<std::string> cells_;
 };
 
 /// The rows below the first line. Cells may contain commas, quotes and newlines; lines end by LF or CRLF. A byte
 /// order mark in front is skipped.
-/// Errors: EINVAL with a sentence: a column of `wanted` is missing, a row has another number of cells, an open quote.
+/// Errors: EINVAL with a sentence: a column of `wanted` is missing, a row has another number of cells, an open quote;
+/// with the line where there is one.
 Result<std::vector<CsvRow>> read_csv(const std::string& text, const std::string& name,
                                      const std::vector<std::string>& wanted);
 

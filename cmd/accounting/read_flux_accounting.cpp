@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
 
+#include "cmd/accounting/accounting_row.hpp"
+#include "cmd/accounting/bank_tree.hpp"
 #include "cmd/accounting/csv.hpp"
 #include "cmd/accounting/flux_accounting.hpp"
 #include "cmd/accounting/limit_columns.hpp"
@@ -15,105 +16,59 @@
 namespace weir::cmd {
 namespace {
 
-Error table_error(const std::string& sentence) {
-    return Error{std::errc::invalid_argument, sentence};
-}
-
-/// A column that a share tree has no place for.
-struct DroppedColumn {
-    const char* name;
-    std::vector<std::string_view> nothing;  ///< its values that say nothing
-    const char* meaning;
-};
-const DroppedColumn bank_priority{"priority", {"", "0", "0.0"}, "the priorities of banks (see [weir.associations])"};
 const DroppedColumn user_queues{"queues", {""}, "which queues a user may use"};
 const DroppedColumn sched_jobs{"max_sched_jobs", {"", "2147483647"}, "limits of scheduled jobs (max_sched_jobs)"};
-
-/// A bank, from its row, and what stands below it.
-struct Bank {
-    std::string name;
-    std::string parent;  ///< empty: it is an uppermost one, our root
-    std::int64_t shares = 1;
-    std::string path;  ///< once it is reached from above
-    std::vector<std::size_t> banks;
-    std::vector<std::size_t> members;
-    unsigned depth = 0;
-};
 
 /// A user in a bank, from the association's row.
 struct Member {
     std::string user;
-    NodeSpec spec;
-    ProjectAccess projects;
+    std::size_t line = 0;
+    NodeSpec spec = {};
+    ProjectAccess projects = {};
 };
 
-/// The rows of a table by the names of its columns.
+/// Why no line can be of this user; empty if one can.
+std::string username_error(const std::string& user) {
+    return user == "*" || user.find(':') != std::string::npos ? "that has no \":\", and is not \"*\""
+                                                              : component_error("@" + user);
+}
+
 class TableReader {
   public:
     Status read_banks(const std::string& text) {
-        const auto rows = read_csv(text, "bank_table.csv", {"bank", "parent_bank", "shares"});
-        if (!rows) {
-            return rows.error();
+        auto read = read_bank_table(text, left_out_);
+        if (!read) {
+            return read.error();
         }
-        for (const CsvRow& row : *rows) {
-            const std::string name = row.text("bank");
-            if (!is_active(row, "bank " + name)) {
-                continue;
-            }
-            if (name.find('/') != std::string::npos || kind_of_component(name) != NodeKind::account) {
-                return table_error(row.place() + ": \"" + printable(name) +
-                                   "\" is no name of an account here: it has no \"/\", " +
-                                   "and does not begin as a line of another kind does");
-            }
-            Bank bank;
-            bank.name = name;
-            bank.parent = row.text("parent_bank");
-            if (!bank.parent.empty()) {
-                note_dropped(row, bank_priority);
-                const auto shares = row.integer("shares", 1);
-                if (!shares) {
-                    return shares.error();
-                }
-                bank.shares = *shares;
-            }
-            if (!bank_of_.emplace(name, banks_.size()).second) {
-                return table_error(row.place() + ": the bank \"" + printable(name) + "\" has a row already");
-            }
-            banks_.push_back(std::move(bank));
-        }
-        return name_paths();
+        banks_ = std::move(*read);
+        members_of_.resize(banks_.banks.size());
+        return Done{};
     }
 
     Status read_associations(const std::string& text) {
-        const auto rows = read_csv(text, "association_table.csv", {"username", "bank"});
+        const auto rows = read_csv(text, association_table, {"username", "bank"});
         if (!rows) {
             return rows.error();
         }
         for (const CsvRow& row : *rows) {
-            Member member{row.text("username"), {}, {}};
+            Member member{row.text("username"), row.line()};
             const std::string bank = row.text("bank");
-            if (!is_active(row, "@" + member.user + " of bank " + bank)) {
+            const std::string what = "@" + member.user + " of bank " + bank;
+            if (!is_active(row, what, left_out_)) {
                 continue;
             }
-            const auto found = bank_of_.find(bank);
-            if (found == bank_of_.end()) {
-                return table_error(row.place() + ": there is no active bank \"" + printable(bank) + "\"");
+            const auto found = banks_.by_name.find(bank);
+            if (found == banks_.by_name.end()) {
+                return table_error(row.place() + ": there is no bank " + in_quotes(bank) + " in " + bank_table);
             }
-            if (member.user.find_first_of("/:") != std::string::npos || member.user == "*") {
-                return table_error(row.place() + ": \"" + printable(member.user) +
-                                   "\" is no user's name: that has no \"/\" and no \":\"" + ", and is not \"*\"");
+            if (!banks_.banks[found->second].is_active) {
+                left_out_.push_back(what + ": that bank is left out");
+                continue;
             }
-            if (const Status read = read_numbers(row, member.spec); !read) {
+            if (const Status read = read_member(row, bank, member); !read) {
                 return read.error();
             }
-            if (const Status read = read_projects(row, member.projects); !read) {
-                return read.error();
-            }
-            note_dropped(row, user_queues);
-            note_dropped(row, sched_jobs);
-            read_default_bank(row.text("default_bank"), member.user);
-            banks_of_[member.user].insert(bank);
-            banks_[found->second].members.push_back(members_.size());
+            members_of_[found->second].push_back(members_.size());
             members_.push_back(std::move(member));
         }
         return Done{};
@@ -121,89 +76,65 @@ class TableReader {
 
     Result<FluxAccountingTree> tree() {
         for (const auto& [user, bank] : default_bank_) {
-            if (banks_of_.at(user).count(bank) == 0) {
+            if (lines_of_.at(user).count(bank) == 0) {
                 left_out_.push_back("the default bank of @" + user + ": he has no row in " + bank);
             }
         }
-        for (const Bank& bank : banks_) {
-            if (bank.parent.empty()) {
-                add_lines(bank);
+        for (std::size_t i = 0; i < banks_.banks.size(); ++i) {
+            if (banks_.banks[i].parent.empty()) {
+                add_lines(i);
             }
         }
-        auto built = build_share_tree(specs_, "the tables");
+        auto built = build_share_tree(specs_);
         if (const auto* mistakes = std::get_if<Diagnostics>(&built)) {
-            return table_error("the tables make no share tree:\n" + to_string(*mistakes));
+            std::string text;
+            for (const Diagnostic& mistake : *mistakes) {
+                text += (text.empty() ? "" : "\n") + places_.at(mistake.position.line - 1) + ": " + mistake.message +
+                        "; " + mistake.hint;
+            }
+            return table_error(text);
         }
         return FluxAccountingTree{std::get<ShareTree>(std::move(built)), left_out_};
     }
 
   private:
-    bool is_active(const CsvRow& row, const std::string& what) {
-        const bool is = row.text("active") != "0";
-        if (!is) {
-            left_out_.push_back(what + " is not active");
+    Status read_member(const CsvRow& row, const std::string& bank, Member& member) {
+        if (const std::string why = username_error(member.user); !why.empty()) {
+            return table_error(row.place() + ": " + in_quotes(member.user) + " is no user's name: " + why);
         }
-        return is;
-    }
-
-    /// Once for each column.
-    void note_dropped(const CsvRow& row, const DroppedColumn& column) {
-        const std::string value = row.text(column.name);
-        const bool says_something =
-            std::find(column.nothing.begin(), column.nothing.end(), value) == column.nothing.end();
-        if (says_something && std::find(left_out_.begin(), left_out_.end(), column.meaning) == left_out_.end()) {
-            left_out_.emplace_back(column.meaning);
+        const auto [before, is_new] = lines_of_[member.user].try_emplace(bank, member.line);
+        if (!is_new) {
+            return table_error(row.place() + ": @" + printable(member.user) + " of bank " + in_quotes(bank) +
+                               " is on line " + std::to_string(before->second) + ", too; remove one of the two");
         }
-    }
-
-    static std::string below(const std::string& path, const std::string& name) {
-        return (path.empty() ? "" : path + "/") + name;
-    }
-
-    /// From the uppermost banks down. One that is not reached is below an inactive bank, or its own ancestor.
-    Status name_paths() {
-        std::vector<std::size_t> reached;
-        for (std::size_t i = 0; i < banks_.size(); ++i) {
-            const auto above = bank_of_.find(banks_[i].parent);
-            if (banks_[i].parent.empty()) {
-                reached.push_back(i);
-            } else if (above != bank_of_.end()) {
-                banks_[above->second].banks.push_back(i);
-            }
+        if (const Status read = read_numbers(row, member.spec); !read) {
+            return read.error();
         }
-        for (std::size_t k = 0; k < reached.size(); ++k) {
-            const Bank& above = banks_[reached[k]];
-            for (const std::size_t i : above.banks) {
-                banks_[i].path = below(above.path, banks_[i].name);
-                banks_[i].depth = above.depth + 1;
-                if (banks_[i].depth > ShareTree::depth_max) {
-                    return table_error("bank_table.csv: more than 64 banks stand above one another down to \"" +
-                                       printable(banks_[i].name) + "\"");
-                }
-                reached.push_back(i);
-            }
+        if (const Status read = read_projects(row, member.projects); !read) {
+            return read.error();
         }
-        for (const Bank& bank : banks_) {
-            if (!bank.parent.empty() && bank.depth == 0) {
-                return table_error("bank_table.csv: the banks above \"" + printable(bank.name) +
-                                   "\" do not end at an active one without a parent");
-            }
-        }
+        note_dropped(row, user_queues, left_out_);
+        note_dropped(row, sched_jobs, left_out_);
+        read_default_bank(row.text("default_bank"), member.user);
         return Done{};
     }
 
     /// The bank, the banks below it, its users, in the order in which the tree's text has them.
-    void add_lines(const Bank& bank) {
+    void add_lines(std::size_t place) {
+        const Bank& bank = banks_.banks[place];
+        if (!bank.is_active) {
+            return;
+        }
         if (!bank.path.empty()) {
             NodeSpec spec;
             spec.name = bank.path;
             spec.shares = bank.shares;
-            specs_.push_back(std::move(spec));
+            add_spec(std::move(spec), CsvRow::place_in(bank_table, bank.line));
         }
         for (const std::size_t i : bank.banks) {
-            add_lines(banks_[i]);
+            add_lines(i);
         }
-        for (const std::size_t i : bank.members) {
+        for (const std::size_t i : members_of_[place]) {
             add_line(members_[i], bank);
         }
     }
@@ -212,10 +143,17 @@ class TableReader {
     void add_line(Member& member, const Bank& bank) {
         const bool is_first = placed_.insert(member.user).second;
         const auto by_default = default_bank_.find(member.user);
-        member.spec.name = below(bank.path, "@" + member.user);
+        member.spec.name = path_below(bank.path, "@" + member.user);
         member.spec.is_default = !is_first && by_default != default_bank_.end() && by_default->second == bank.name;
         give_projects(member);
-        specs_.push_back(std::move(member.spec));
+        add_spec(std::move(member.spec), CsvRow::place_in(association_table, member.line));
+    }
+
+    /// The line of its position is that in places_.
+    void add_spec(NodeSpec spec, std::string place) {
+        places_.push_back(std::move(place));
+        spec.position = {static_cast<std::uint32_t>(places_.size()), 1};
+        specs_.push_back(std::move(spec));
     }
 
     /// Each row of a user has it. Where they differ the later one holds, as in flux-accounting.
@@ -282,13 +220,14 @@ class TableReader {
         return Done{};
     }
 
-    std::vector<Bank> banks_;
-    std::map<std::string, std::size_t> bank_of_;  // by name
+    BankTree banks_;
+    std::vector<std::vector<std::size_t>> members_of_;  // of each of banks_, their places in members_
     std::vector<Member> members_;
-    std::map<std::string, std::set<std::string>> banks_of_;  // of each user
-    std::map<std::string, std::string> default_bank_;        // of each user who has one
-    std::set<std::string> placed_;                           // users with a line in specs_
+    std::map<std::string, std::map<std::string, std::size_t>> lines_of_;  // of each user, by bank
+    std::map<std::string, std::string> default_bank_;                     // of each user who has one
+    std::set<std::string> placed_;                                        // users with a line in specs_
     std::vector<NodeSpec> specs_;
+    std::vector<std::string> places_;  // the row of each of specs_
     bool uses_projects_ = false;
     std::vector<std::string> left_out_;
 };

@@ -234,7 +234,7 @@ TEST_CASE("flux-accounting: a default project that is not listed may be used; on
           "\"a\" = 1\n\"a/@al\" = { shares = 1, projects = [\"qcd\", \"*\"], default_project = \"*\" }\n");
     const auto refused = read_flux_accounting(banks, columns + "al,a,\"qcd,,qed\",*,1,1\n");
     REQUIRE_FALSE(refused);
-    CHECK(refused.error().message == "association_table.csv, row 1: a project has 1 to 255 bytes");
+    CHECK(refused.error().message == "association_table.csv, line 2: a project has 1 to 255 bytes");
 }
 
 TEST_CASE("flux-accounting: all columns of export-db are read, inactive rows and defaults as it means them") {
@@ -262,25 +262,72 @@ TEST_CASE("flux-accounting: a column that a share tree has no place for is named
                                                      "limits of scheduled jobs (max_sched_jobs)"});
 }
 
-TEST_CASE("flux-accounting: tables that are none are refused by table and row") {
+TEST_CASE("flux-accounting: tables that are none are refused by table and line") {
     const std::string users = "username,bank\n";
     const auto message = [&](const std::string& banks, const std::string& associations) {
         const auto read = read_flux_accounting(banks, associations);
         return read ? std::string() : read.error().message;
     };
     const std::string root = "bank,parent_bank,shares\nroot,,1\n";
-    CHECK(message("", users).find("names of the columns") != std::string::npos);
-    CHECK(message("bank,shares\n", users).find("no column \"parent_bank\"") != std::string::npos);
-    CHECK(message(root + "a,root\n", users).find("bank_table.csv, row 2: 2 cells, not 3") != std::string::npos);
-    CHECK(message(root + "a,root,many\n", users).find("row 2: shares is \"many\"") != std::string::npos);
-    CHECK(message(root + "a,b,1\nb,a,1\n", users).find("do not end at an active one") != std::string::npos);
-    CHECK(message(root + "a/b,root,1\n", users).find("row 2: \"a/b\" is no name of an account") != std::string::npos);
-    CHECK(message(root + "@a,root,1\n", users).find("row 2: \"@a\" is no name of an account") != std::string::npos);
+    const auto of_banks = [&](const std::string& rows) { return message(root + rows, users); };
+    const auto of_users = [&](const std::string& rows) { return message(root, users + rows); };
+    CHECK(message("", users) == "bank_table.csv: there is no line with the names of the columns");
+    CHECK(message("bank,shares\n", users) == "bank_table.csv: there is no column \"parent_bank\"");
+    CHECK(of_banks("a,root\n") == "bank_table.csv, line 3: 2 cells, not 3");
+    CHECK(of_banks("\na,root,many\n").find("bank_table.csv, line 4: shares is \"many\"") == 0);
+    CHECK(of_banks("a/b,root,1\n").find("bank_table.csv, line 3: \"a/b\" is no name of an account") == 0);
+    CHECK(of_banks("@a,root,1\n").find("bank_table.csv, line 3: \"@a\" is no name of an account") == 0);
+    CHECK(of_banks("\"a,root,1\n") == "bank_table.csv, line 3: a quote is not closed");
     // In our tree "@al:debug" is al in the partition debug, and "@*" is everybody else.
-    CHECK(message(root, users + "al:debug,root\n").find("row 1: \"al:debug\" is no user's name") != std::string::npos);
-    CHECK(message(root, users + "*,root\n").find("row 1: \"*\" is no user's name") != std::string::npos);
-    CHECK(message(root, users + "al,nobank\n").find("row 1: there is no active bank \"nobank\"") != std::string::npos);
-    CHECK(message(root + "\"a,root,1\n", users).find("a quote is not closed") != std::string::npos);
+    CHECK(of_users("al:debug,root\n").find("association_table.csv, line 2: \"al:debug\" is no user's name") == 0);
+    CHECK(of_users("*,root\n").find("association_table.csv, line 2: \"*\" is no user's name") == 0);
+    CHECK(of_users("a b,root\n").find("association_table.csv, line 2: \"a b\" is no user's name") == 0);
+    CHECK(of_users("al,nobank\n") == "association_table.csv, line 2: there is no bank \"nobank\" in bank_table.csv");
+}
+
+TEST_CASE("flux-accounting: what makes no share tree is refused with the lines that make none") {
+    const std::string columns = "username,bank,shares\n";
+    const auto message = [&](const std::string& banks, const std::string& associations) {
+        const auto read = read_flux_accounting("bank,parent_bank,shares\nroot,,1\n" + banks, columns + associations);
+        return read ? std::string() : read.error().message;
+    };
+    CHECK(message("a,root,1\nb,root,1\na,b,2\n", "") ==
+          "bank_table.csv, line 5: the bank \"a\" is on line 3, too; rename or remove one of the two");
+    CHECK(message("a,root,1\n", "al,a,1\nbo,a,1\nal,a,2\n") ==
+          "association_table.csv, line 4: @al of bank \"a\" is on line 2, too; remove one of the two");
+    CHECK(
+        message("top,,1\n", "") ==
+        "bank_table.csv, line 3: \"top\" has no parent_bank, and neither has \"root\" on line 2; one bank alone is the "
+        "uppermost: give the other a parent_bank");
+    CHECK(message("a,nowhere,1\n", "") ==
+          "bank_table.csv, line 3: the parent_bank \"nowhere\" of \"a\" has no row; add it, or name another bank");
+    CHECK(message("c,b,1\na,b,1\nb,a,1\n", "") ==
+          "bank_table.csv, line 4: cycle of parent banks: a -> b -> a; give one of them a parent_bank outside it");
+    CHECK(message("a,a,1\n", "").find("bank_table.csv, line 3: cycle of parent banks: a -> a;") == 0);
+    CHECK(
+        message("a,root,4294967296\n", "al,a,4294967297\n") ==
+        "bank_table.csv, line 3: shares of \"a\" are 4294967296; give a whole number from 0 to 4294967295\n"
+        "association_table.csv, line 2: shares of \"a/@al\" are 4294967297; give a whole number from 0 to 4294967295");
+    std::string chain = "b1,root,1\n";
+    for (int i = 2; i <= 65; ++i) {
+        chain += "b" + std::to_string(i) + ",b" + std::to_string(i - 1) + ",1\n";
+    }
+    CHECK(message(chain, "") == "bank_table.csv, line 67: more than 64 banks stand above \"b65\"; flatten the tree");
+}
+
+TEST_CASE("flux-accounting: what is in or below an inactive bank is left out, and said") {
+    const auto read = read_flux_accounting(
+        "bank,parent_bank,shares,active\nroot,,1,1\nold,root,1,0\nlab,old,1,1\nroom,lab,1,1\na,root,1,1\n"
+        "a,old,5,0\nlost,nowhere,1,0\n",
+        "username,bank,max_running_jobs,max_active_jobs\nal,old,2147483647,2147483647\nbo,room,2147483647,2147483647\n"
+        "cy,a,2147483647,2147483647\n");
+    REQUIRE(read);
+    CHECK(write_share_tree(read->tree) == "\"a\" = 1\n\"a/@cy\" = 1\n");
+    CHECK(read->left_out == std::vector<std::string>{
+                                "bank old is not active", "bank a is not active", "bank lost is not active",
+                                "bank lab: the bank above it, old, is left out",
+                                "bank room: the bank above it, lab, is left out",
+                                "@al of bank old: that bank is left out", "@bo of bank room: that bank is left out"});
 }
 
 TEST_CASE("csv: cells with commas, quotes and newlines come back") {
@@ -291,4 +338,8 @@ TEST_CASE("csv: cells with commas, quotes and newlines come back") {
     for (std::size_t i = 0; i < cells.size(); ++i) {
         CHECK(rows->front().text(std::to_string(i + 1)) == cells[i]);
     }
+    const auto below = read_csv("1,2\r\na,\"x\ny\"\r\n\r\nb,z\r\n", "t.csv", {"1"});
+    REQUIRE(below);
+    CHECK(below->front().place() == "t.csv, line 2");
+    CHECK(below->back().place() == "t.csv, line 5");
 }
