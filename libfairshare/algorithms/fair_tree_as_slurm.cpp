@@ -21,6 +21,8 @@ struct LevelItem {
     std::uint32_t id;
     bool is_account;
 };
+/// The root has one share, of a level that slurmctld never sums up: its mark for "no value" stands there.
+constexpr double norm_shares_of_root = 1.0 / 4294967294.0;
 constexpr long double infinite = std::numeric_limits<long double>::infinity();
 
 bool goes_before(const LevelItem& a, const LevelItem& b) {
@@ -189,7 +191,10 @@ void FairTreeAsSlurm::evaluate(const ShareTree& tree, const Measures& measures, 
 }
 
 NodeStanding FairTreeAsSlurm::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
-    return FairTree{}.node_standing(tree, measures, id);
+    NodeStanding standing = FairTree{}.node_standing(tree, measures, id);
+    const bool is_of_root = id == root_node || (tree.shares_parent(id) && tree.level_parent(id) == root_node);
+    standing.norm_shares = is_of_root ? norm_shares_of_root : standing.norm_shares;
+    return standing;
 }
 
 }  // namespace weir

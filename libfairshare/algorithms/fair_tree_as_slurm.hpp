@@ -14,6 +14,7 @@ namespace weir {
 /// has 64 bits of mantissa (x86); elsewhere near ties may differ.
 struct FairTreeAsSlurm {
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
+    /// Fair Tree's, but the norm_shares of the root, and of what shares its parent's right below it, are 1/4294967294.
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
     /// The rank of one association without computing all. O(path x siblings), times the number of tied neighbours that
     /// share the rank. associations: associations_below(tree).

@@ -109,7 +109,10 @@ void compare_share_data(Report& report, const Value* row, const ShareRows& rows,
     report.leave(find(row, "id"), "numbers of associations");
     report.number("raw_usage", number_at(row, "raw_usage"), std::floor(got.raw_usage), 0);
     if (name == "root") {
-        report.leave(row, "what slurmctld holds for the root: sshare has no column of it but the usage");
+        if (const Value* expected = find(row, "norm_shares"); is_number(expected)) {
+            report.number("norm_shares", number_of(expected), got.norm_shares, tol);
+        }
+        report.leave(row, "what else slurmctld holds for the root: sshare has no column of it but the usage");
         return;
     }
     if (is_text(find(row, "raw_shares"))) {

@@ -21,7 +21,8 @@ struct ShareRow {
     std::optional<double> norm_usage;  ///< none: not computed yet
     std::optional<double> level_fs;    ///< none: infinite, or the node's shares are its parent's
 };
-/// By "account" and "account/user", with "/partition" where there is one; "root" has its raw usage alone.
+/// By "account" and "account/user", with "/partition" where there is one; of "root" the shares and the raw usage are
+/// compared.
 using ShareRows = std::map<std::string, ShareRow>;
 
 /// What the algorithm makes of a tree. `usage`: every node's in integers of which `unit` are one of Slurm's;

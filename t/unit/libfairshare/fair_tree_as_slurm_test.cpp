@@ -57,6 +57,28 @@ TEST_CASE("fair tree as Slurm: siblings in exact proportion part where rounding 
     CHECK(made.rank(FairTree{}, "@u2") == 3);
 }
 
+TEST_CASE("fair tree as Slurm: the root has one of 4294967294 shares, and so has what shares its parent's below it") {
+    auto lines = specs({{"@u1", 1}, {"@u2", 1}, {"a", 1}, {"a/@u3", 1}, {"a/@u4", 2}, {"b", 1}, {"b/@u5", 1}});
+    lines[1].shares_parent = true;
+    lines[2].shares_parent = true;
+    lines[3].shares_parent = true;
+    lines[6].shares_parent = true;
+    const ShareTree tree = std::get<ShareTree>(build_share_tree(lines));
+    const std::vector<CoreMicros> usage(tree.size(), 0);
+    const auto norm_shares = [&](const Algorithm& algorithm, std::string_view path) {
+        return node_standing(algorithm, tree, usage, path.empty() ? root_node : at(tree, path)).norm_shares;
+    };
+    for (const char* path : {"", "@u2", "a", "a/@u3"}) {
+        CAPTURE(path);
+        CHECK(norm_shares(FairTreeAsSlurm{}, path) == 2.3283064376228985e-10);
+        CHECK(norm_shares(FairTree{}, path) == 1.0);
+        CHECK(norm_shares(Classic{}, path) == 1.0);
+    }
+    CHECK(norm_shares(FairTreeAsSlurm{}, "@u1") == 0.25);
+    CHECK(norm_shares(FairTreeAsSlurm{}, "a/@u4") == 0.5);
+    CHECK(norm_shares(FairTreeAsSlurm{}, "b/@u5") == 0.25);  // of b, which has shares of its own
+}
+
 TEST_CASE("fair tree: the children of an account with parent shares stand in its place") {
     auto lines = specs({{"@u1", 1}, {"a", 1}, {"a/@u2", 3}, {"a/@u3", 1}});
     lines[1].shares_parent = true;
