@@ -8,8 +8,27 @@
 #include <vector>
 
 #include "libfairshare/algorithms/fair_tree.hpp"
+#include "libfairshare/algorithms/fair_tree_walk.hpp"
 
 namespace weir {
+
+namespace {
+
+/// The tree's own, but none below a node without a percentage of the tree.
+struct SharesWithPercentage {
+    const ShareTree& tree;
+    std::vector<bool> has_percentage;
+
+    explicit SharesWithPercentage(const ShareTree& of_tree) : tree(of_tree), has_percentage(of_tree.size(), true) {
+        for (std::uint32_t i = 1; i < tree.size(); ++i) {
+            has_percentage[i] = has_percentage[tree.parent(NodeId{i}).value] && tree.norm_shares(NodeId{i}) > 0;
+        }
+    }
+    std::uint64_t of(NodeId id) const { return has_percentage[id.value] ? tree.shares(id) : 0; }
+    std::uint64_t sum(NodeId level_parent) const { return tree.child_shares(level_parent); }
+};
+
+}  // namespace
 
 CoreMicros OpenPbs::counted(const ShareTree& tree, std::span<const CoreMicros> usage, NodeId id) const {
     const CoreMicros used = usage[id.value];
@@ -21,7 +40,8 @@ void OpenPbs::evaluate(const ShareTree& tree, const Measures& measures, Standing
     for (std::uint32_t i = 0; i < tree.size(); ++i) {
         usage[i] = counted(tree, measures.usage, NodeId{i});
     }
-    FairTree{}.evaluate(tree, Measures{usage}, into);
+    const SharesWithPercentage shares{tree};
+    FairTreeWalk{tree, shares, usage, FairTree{}, into}.run();
 }
 
 NodeStanding OpenPbs::node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const {
@@ -63,11 +83,13 @@ std::weak_ordering OpenPbs::compare(const ShareTree& tree, const Measures& measu
     };
     const auto path_a = tree.lineage(a);
     const auto path_b = tree.lineage(b);
-    for (std::size_t i = 0; i < std::min(path_a.size(), path_b.size()); ++i) {
+    bool has_percentage = true;  // either of the two
+    for (std::size_t i = 0; i < std::min(path_a.size(), path_b.size()) && has_percentage; ++i) {
         const auto order = weir::compare(level(path_b[i]), level(path_a[i]));
         if (path_a[i] != path_b[i] && std::is_neq(order)) {
             return order;
         }
+        has_percentage = tree.norm_shares(path_a[i]) > 0 || tree.norm_shares(path_b[i]) > 0;
     }
     return std::weak_ordering::equivalent;
 }

@@ -160,6 +160,14 @@ def openpbs_cases():
         case("pbsfs-compare", source + ": pbsfs -c pbsuser pbsuser3: group1 stands at 201/0.4, group2 at 1001/0.6",
              inputs | {"compare": ["pbsuser3", "pbsuser"]},
              {"first": "pbsuser", "order": ["pbsuser", "pbsuser2", "pbsuser3", "unknown"]}, 0),
+        case("pbs-no-percentage", "OpenPBS, fairshare: who has no percentage of the tree comes last, and all who have none "
+             "are equal; a percentage is the product down from the root",
+             {"resource_group": [["group1", 10, "root", 0], ["group2", 20, "root", 60], ["user1", 11, "group1", 10],
+                                 ["user2", 12, "group1", 90], ["user3", 13, "group1", 0], ["user4", 21, "group2", 1]],
+              "unknown_shares": 0, "usage": {"user1": 500, "user2": 20, "user3": 1, "user4": 9000}},
+             {"perc": {"user1": 0, "user2": 0, "user3": 0, "user4": 100},
+              "pairwise": {"user1|user2": 0, "user2|user3": 0, "user3|user1": 0, "user1|unknown": 0, "user4|user3": -1,
+                           "user2|user4": 1}}, 1e-12),
     ]
 
 

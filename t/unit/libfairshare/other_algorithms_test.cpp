@@ -169,6 +169,44 @@ TEST_CASE("HTCondor groups: who regroups shares by priority what nobody may have
     CHECK(slots[2].allocated == Approx(2));
 }
 
+TEST_CASE("OpenPBS: without a percentage of the tree all are equal, whatever they used") {
+    const ShareTree tree = tree_of({{"g", 0},
+                                    {"g/@a", 1},
+                                    {"g/@b", 5},
+                                    {"g/h", 2},
+                                    {"g/h/@c", 1},
+                                    {"g/h/@none", 0},
+                                    {"z", 0},
+                                    {"z/@d", 1},
+                                    {"@e", 0},
+                                    {"@f", 1}});
+    std::vector<CoreMicros> usage(tree.size());
+    std::uint64_t used = 0;
+    for (const char* path : {"g/@a", "g/@b", "g/h/@c", "g/h/@none", "z/@d", "@e", "@f"}) {
+        used += 1000;
+        for (NodeId node = at(tree, path);; node = tree.parent(node)) {
+            usage[node.value] += used * 1000000;
+            if (node == root_node) {
+                break;
+            }
+        }
+    }
+    const OpenPbs rule;
+    Standings standings;
+    rule.evaluate(tree, {usage}, standings);
+    const std::vector<std::string> none{"g/@a", "g/@b", "g/h/@c", "g/h/@none", "z/@d", "@e"};
+    for (const std::string& one : none) {
+        CAPTURE(one);
+        CHECK(standings.rank[at(tree, one).value] == none.size());
+        CHECK(std::is_lt(rule.compare(tree, {usage}, at(tree, "@f"), at(tree, one))));
+        for (const std::string& other : none) {
+            CAPTURE(other);
+            CHECK(std::is_eq(rule.compare(tree, {usage}, at(tree, one), at(tree, other))));
+        }
+    }
+    CHECK(standings.rank[at(tree, "@f").value] == none.size() + 1);
+}
+
 TEST_CASE("OpenPBS: usage per share is infinite without shares and 1 unit at least") {
     const ShareTree tree = tree_of({{"@a", 1}, {"@b", 3}, {"@d", 0}});
     std::vector<CoreMicros> usage(tree.size());
