@@ -15,6 +15,9 @@ std::string decay_span(double seconds) {
 
 /// What counts of a window.
 std::string window_text(const UsageDecay& decay) {
+    if (decay.factor <= 0) {
+        return "the current interval of " + decay_span(decay.interval_s) + " counts";
+    }
     return "the last " + std::to_string(decay.intervals) + " intervals of " + decay_span(decay.interval_s) + " count" +
            (decay.factor < 1 ? ", each older one " + fixed(decay.factor, 2) + " times the one after it" : "");
 }

@@ -39,8 +39,8 @@ Status WindowPolicy::validate() const {
     if (depth < 1 || depth > depth_max) {
         return Error{std::errc::invalid_argument, "window: the depth must be from 1 to " + std::to_string(depth_max)};
     }
-    if (!(factor > 0 && factor <= 1)) {
-        return Error{std::errc::invalid_argument, "window: the factor must be above 0 and at most 1"};
+    if (!(factor >= 0 && factor <= 1)) {
+        return Error{std::errc::invalid_argument, "window: the factor must be from 0 to 1"};
     }
     return Done{};
 }

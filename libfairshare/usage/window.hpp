@@ -20,13 +20,13 @@ namespace weir {
 struct WindowPolicy {
     Duration interval = std::chrono::hours{24};  ///< at least a second
     unsigned depth = 7;                          ///< 1 to depth_max
-    double factor = 1.0;                         ///< above 0, at most 1
+    double factor = 1.0;                         ///< 0 to 1; 0: the current window alone counts
 
     static constexpr unsigned depth_max = 64;
     /// Errors: EINVAL with what to change.
     Status validate() const;
-    /// From the beginning of the oldest window to the end of the current one.
-    Duration span() const { return depth * interval; }
+    /// From the beginning of the oldest window that counts to the end of the current one.
+    Duration span() const { return factor > 0 ? depth * interval : interval; }
     /// factor^i.
     double weight(unsigned window) const;
     friend bool operator==(const WindowPolicy&, const WindowPolicy&) = default;

@@ -189,7 +189,7 @@ void read_window(Reader& reader, Value value, PolicySettings& s) {
                         reader.number(path, inner, 1, WindowPolicy::depth_max, depth);
                         s.window.depth = static_cast<unsigned>(depth);
                     } else if (key == "factor") {
-                        reader.number(path, inner, 0x1p-20, 1, s.window.factor);
+                        reader.number(path, inner, 0, 1, s.window.factor);
                     } else {
                         return false;
                     }

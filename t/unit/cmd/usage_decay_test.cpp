@@ -27,6 +27,8 @@ TEST_CASE("usage decay: each kind in its own words") {
     CHECK(decay_clause(window) ==
           "usage decays: the last 7 intervals of 1d count, each older one 0.80 times the one after it");
     CHECK(decay_sentence(window).find("Of the usage the last 7 intervals of 1d count") == 0);
+    const UsageDecay current = decay_in(R"({"decay":"window","window":{"interval_s":86400.0,"depth":7,"factor":0.0}})");
+    CHECK(decay_clause(current) == "usage decays: the current interval of 1d counts");
     const UsageDecay none = decay_in(R"({"half_life_s":1382400.0,"decay":"none"})");
     CHECK(decay_words(none) == "no decay");
     CHECK(decay_clause(none) == "usage does not decay");

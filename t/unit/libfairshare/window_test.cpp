@@ -72,11 +72,25 @@ TEST_CASE("window: another factor weighs the same record") {
     CHECK(ledger.usage(charged_leaf, noon) == core_days(1) + core_days(1) / 4);
 }
 
+TEST_CASE("window: with a factor of 0 the current window counts alone") {
+    const WindowPolicy policy{day, 7, 0.0};
+    REQUIRE(policy.validate().has_value());
+    CHECK(policy.span() == day);
+    WindowLedger ledger{2, policy};
+    ledger.charge(charged_leaf, 10, noon - day, noon);  // half of it yesterday
+    CHECK(ledger.usage(charged_leaf, noon) == core_days(5));
+    CHECK(ledger.usage(charged_leaf, noon + day) == 0);
+    CHECK(WindowLedger::restore(2, ledger.save())->usage(charged_leaf, noon) == core_days(5));
+    ledger.set_policy({day, 7, 1.0}, noon);  // what did not count was kept
+    CHECK(ledger.usage(charged_leaf, noon) == core_days(10));
+}
+
 TEST_CASE("window: policies out of range are refused with what to change") {
     CHECK(WindowPolicy{std::chrono::milliseconds{1}, 7, 1.0}.validate().error().message ==
           "window: the interval must be at least one second");
     CHECK(WindowPolicy{day, 65, 1.0}.validate().error().message == "window: the depth must be from 1 to 64");
-    CHECK(WindowPolicy{day, 7, 0.0}.validate().error().message == "window: the factor must be above 0 and at most 1");
+    CHECK(WindowPolicy{day, 7, -0.1}.validate().error().message == "window: the factor must be from 0 to 1");
+    CHECK(WindowPolicy{day, 7, 1.1}.validate().error().message == "window: the factor must be from 0 to 1");
 }
 
 TEST_CASE("window: a saved state that does not fit is refused") {

@@ -104,6 +104,7 @@ score-min = 0.1
 
 TEST_CASE("configuration: Moab counts windows unless told otherwise, the others by half-life") {
     CHECK(read("weir.policy = 'moab'").value().decay == DecayKind::window);
+    CHECK(read("weir.window = { factor = 0 }").value().window.factor == 0);
     CHECK(read("weir = {policy = 'moab', decay = 'half-life'}").value().decay == DecayKind::half_life);
     CHECK(read("weir.policy = 'lsf'").value().decay == DecayKind::half_life);
 }
