@@ -66,6 +66,10 @@ test_expect_success 'compare: an output that cannot be written is told before th
 	test_expect_code 1 weir sim compare fcfs.toml --trace=pipe.swf --svg=log.swf 2>err && grep "svg=log.swf: .*Not a directory" err &&
 	test_expect_code 1 weir sim compare fcfs.toml --trace=log.swf -o /dev/full >table 2>err && grep "^wait, mean" table && grep "No space left" err
 '
+test_expect_success 'compare: a log that comes through a named pipe is read once, and has no hash' '
+	{ cat log.swf >pipe.swf & } && timeout -s KILL 60 weir sim compare fcfs.toml --trace=pipe.swf --json >j &&
+	test "$(field j "d[\"jobs\"], d[\"provenance\"][\"log\"]")" = "(2, {'"'path': 'pipe.swf', 'sha256'"': None})"
+'
 
 # ---- usage ----
 

@@ -42,8 +42,11 @@ std::string sha256_of(std::string_view bytes) {
 
 std::optional<std::string> sha256_of_file(const std::string& path) {
     std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) {  // to open a named pipe is to wait for its writer
+        return std::nullopt;
+    }
     std::ifstream file(path, std::ios::binary);
-    if (!file || !std::filesystem::is_regular_file(path, ignored)) {
+    if (!file) {
         return std::nullopt;
     }
     Sha256 sum;
