@@ -46,7 +46,8 @@ std::string man_page(const std::vector<Command>& table, const std::string& versi
         text += command_text(command);
     }
     text += ".SH OPTIONS OF MOST COMMANDS\n" + options_text(global_options()) + ".SH EXIT STATUS\n";
-    return text + plain(exit_lines()) + ".SH SEE ALSO\nflux(1)\n";
+    text += plain(exit_lines()) + ".SH SEE ALSO\nflux(1)\n.PP\n";
+    return text + plain("doc/json.md in the sources of Weir lists what --json prints, member by member.") + "\n";
 }
 
 }  // namespace weir::cmd
