@@ -27,6 +27,12 @@ struct Opening {
     }
 };
 
+/// Jobs that start now and end after `after` may hold so many cores together.
+struct Bound {
+    Instant after = Instant::min();
+    std::uint64_t cores = 0;
+};
+
 /// Changes of a queue since the last pass, except the jobs that passes started.
 struct News {
     std::span<const QueueKey> arrived;    ///< of new jobs, in the queue's order

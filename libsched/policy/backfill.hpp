@@ -20,7 +20,8 @@ enum class BackfillChoice {
     first_fit,  ///< the queue's order
     shortest,   ///< least requested time first
     best_fit,   ///< greatest metric first
-    greedy,     ///< the combination with the greatest sum of metrics, then the others, greatest metric first
+    greedy,     ///< the combination beside the reservations with the greatest sum of metrics, then the others, greatest
+                ///< metric first
 };
 /// The metric that best_fit and greedy maximise.
 enum class BackfillMetric { procs, seconds, proc_seconds };
@@ -80,7 +81,7 @@ struct Backfill {
                 return !space.may_start(*job);
             });
         }
-        order(chosen, space.opening(now));
+        order(chosen, space, now);
         for (const Job* job : chosen) {
             start(*job, space, now, sink);
         }
@@ -164,9 +165,24 @@ struct Backfill {
                    : cores * seconds;
     }
 
-    /// In the order in which they are tried. Equal ones keep the queue's order.
+    /// The jobs as items of a combination beside the reservations, and what bounds it.
     template <typename Job>
-    void order(std::vector<const Job*>& jobs, const Opening& opening) const {
+    std::vector<Combination::Item> items_of(const std::vector<const Job*>& jobs, const std::vector<Bound>& bounds,
+                                            Instant now) const {
+        std::vector<Combination::Item> items;
+        items.reserve(jobs.size());
+        for (const Job* job : jobs) {
+            const Instant end = believed_end(now, job->limit);
+            const auto after = std::partition_point(bounds.begin(), bounds.end(),
+                                                    [&](const Bound& bound) { return bound.after < end; });
+            items.push_back({cores_of(*job), static_cast<std::size_t>(after - bounds.begin()), value(*job)});
+        }
+        return items;
+    }
+
+    /// In the order in which they are tried. Equal ones keep the queue's order.
+    template <typename Job, typename Space>
+    void order(std::vector<const Job*>& jobs, const Space& space, Instant now) const {
         if (choice == BackfillChoice::shortest) {
             std::stable_sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->limit < b->limit; });
         } else if (choice != BackfillChoice::first_fit) {
@@ -174,18 +190,18 @@ struct Backfill {
                              [&](const Job* a, const Job* b) { return value(*a) > value(*b); });
         }
         if (choice == BackfillChoice::greedy) {
-            std::vector<Combination::Item> items;
-            items.reserve(jobs.size());
-            for (const Job* job : jobs) {
-                items.push_back({cores_of(*job), job->limit > opening.slack, value(*job)});
+            const std::vector<Bound> bounds = space.bounds();
+            std::vector<std::uint64_t> room;
+            for (const Bound& bound : bounds) {
+                room.push_back(bound.cores);
             }
             std::vector<bool> is_best(jobs.size(), false);
             std::vector<const Job*> best;
-            for (const std::size_t i : Combination::best(items, opening.free, opening.extra)) {
+            for (const std::size_t i : Combination::best(items_of(jobs, bounds, now), std::move(room))) {
                 is_best[i] = true;
                 best.push_back(jobs[i]);
             }
-            // One of them may still be refused, by its nodes or a reservation: what it leaves is for the others.
+            // One of them may still be refused, by its nodes: what it leaves is for the others.
             for (std::size_t i = 0; i < jobs.size(); i++) {
                 if (!is_best[i]) {
                     best.push_back(jobs[i]);

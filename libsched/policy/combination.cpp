@@ -15,29 +15,43 @@ std::int64_t add(std::int64_t a, std::int64_t b) {
 
 struct Search {
     const std::vector<Combination::Item>& items;
-    std::vector<std::int64_t> rest;  ///< sum of the values from here on
+    std::vector<std::uint64_t> left;  ///< of each bound
+    std::vector<std::int64_t> rest;   ///< sum of the values from here on
     std::uint64_t steps_left;
     std::vector<std::size_t> taken;
     std::vector<std::size_t> best;
     std::int64_t best_value = -1;
 
-    bool fits(const Combination::Item& item, std::uint64_t free, std::uint64_t extra) const {
-        return item.cores <= free && (!item.is_long || item.cores <= extra);
+    bool fits(const Combination::Item& item) const {
+        return std::all_of(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(item.bounds),
+                           [&](std::uint64_t cores) { return item.cores <= cores; });
+    }
+    void take(std::size_t i) {
+        taken.push_back(i);
+        for (std::size_t b = 0; b < items[i].bounds; b++) {
+            left[b] -= items[i].cores;
+        }
+    }
+    /// The item.
+    std::size_t leave_last() {
+        const std::size_t i = taken.back();
+        taken.pop_back();
+        for (std::size_t b = 0; b < items[i].bounds; b++) {
+            left[b] += items[i].cores;
+        }
+        return i;
     }
 
     /// Depth first, without recursion: a node is the length of `taken` and the next item.
-    void run(std::uint64_t free, std::uint64_t extra) {
+    void run() {
         std::int64_t value = 0;
         std::size_t i = 0;
         while (steps_left > 0) {
             steps_left--;
             if (i < items.size() && add(value, rest[i]) > best_value) {
-                const auto& item = items[i];
-                if (fits(item, free, extra)) {
-                    taken.push_back(i);
-                    free -= item.cores;
-                    extra -= item.is_long ? item.cores : 0;
-                    value = add(value, item.value);
+                if (fits(items[i])) {
+                    take(i);
+                    value = add(value, items[i].value);
                 }
                 i++;
                 continue;
@@ -49,11 +63,7 @@ struct Search {
             if (taken.empty()) {
                 return;
             }
-            // Back to the last one taken: leave it.
-            i = taken.back();
-            taken.pop_back();
-            free += items[i].cores;
-            extra += items[i].is_long ? items[i].cores : 0;
+            i = leave_last();  // back to it
             value = 0;
             for (const std::size_t t : taken) {
                 value = add(value, items[t].value);
@@ -65,14 +75,18 @@ struct Search {
 
 }  // namespace
 
-std::vector<std::size_t> Combination::best(const std::vector<Item>& items, std::uint64_t free, std::uint64_t extra,
+std::vector<std::size_t> Combination::best(const std::vector<Item>& items, std::vector<std::uint64_t> bounds,
                                            std::uint64_t steps_max) {
-    Search search{
-        items, std::vector<std::int64_t>(items.size() + 1, 0), std::max(steps_max, 2 * items.size() + 2), {}, {}};
+    Search search{items,
+                  std::move(bounds),
+                  std::vector<std::int64_t>(items.size() + 1, 0),
+                  std::max(steps_max, 2 * items.size() + 2),
+                  {},
+                  {}};
     for (std::size_t i = items.size(); i > 0; i--) {
         search.rest[i - 1] = add(search.rest[i], items[i - 1].value);
     }
-    search.run(free, extra);
+    search.run();
     return search.best;
 }
 

@@ -7,6 +7,7 @@
 // Queue: a JobQueue. Both spaces, CountSpace (cores are a number) and ResourceSpace (cores of nodes), have
 //   Taken                                                 what a start takes
 //   Opening opening(Instant now) const                          necessary for start()
+//   std::vector<Bound> bounds() const                           necessary for jobs that start together
 //   bool may_start(const Job&)                            necessary for start(), where there is an opening
 //   bool may_ever_start(const Job&)                       whether the nodes that are up could run it if nothing ran
 //   std::optional<Taken> start(const Job&, Instant now)   takes it now, unless that is not free or would delay a

@@ -48,6 +48,15 @@ class CountSpace {
         return {free, static_cast<std::uint64_t>(extra_), shadow_ - now};
     }
 
+    /// What jobs that start together have to leave to the reservations; sufficient for start().
+    std::vector<Bound> bounds() const {
+        const auto free = static_cast<std::uint64_t>(free_);
+        if (reservations_.places.size() == 1) {
+            return {{Instant::min(), free}, {shadow_, static_cast<std::uint64_t>(extra_)}};
+        }
+        return profile_.bounds(free_);
+    }
+
     /// Whether a job for which there is an opening would fit if nothing were reserved.
     template <typename Job>
     static bool may_start(const Job&) {

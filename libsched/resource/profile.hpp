@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "libsched/job.hpp"
+#include "libsched/job_queue.hpp"
 #include "libsched/sorted_chunks.hpp"
 
 namespace weir {
@@ -99,6 +101,30 @@ class AvailabilityProfile {
             }
         }
         return search.start == now;
+    }
+
+    /// What jobs that start now leave to all that is entered. `free`: now. One bound for now and one for each instant
+    /// from which on fewer cores are free than ever before: at most one more than there are reservations.
+    std::vector<Bound> bounds(std::int64_t free) const {
+        const auto cores = [](std::int64_t n) { return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0)); };
+        std::int64_t lowest = free;
+        std::vector<Bound> bounds{{Instant::min(), cores(free)}};
+        for (const auto& chunk : steps_.chunks()) {
+            looked_at_++;
+            if (chunk.summary.is_known && free + chunk.summary.low >= lowest) {
+                free += chunk.summary.sum;
+                continue;
+            }
+            for (const Step& step : chunk.items) {
+                looked_at_++;
+                free += step.cores;
+                if (free < lowest) {
+                    lowest = free;
+                    bounds.push_back({Instant{Duration{step.at_us}}, cores(free)});
+                }
+            }
+        }
+        return bounds;
     }
 
   private:

@@ -17,6 +17,17 @@ Opening ResourceSpace::opening(Instant now) const {
     return {free, long_room_sum_, horizon_ <= shadow_ ? Duration::max() : shadow_ - now};
 }
 
+std::vector<Bound> ResourceSpace::bounds() const {
+    const std::uint64_t free = pool_.free_cores();
+    if (reservations_.places.size() != 1) {
+        return profile_.bounds(static_cast<std::int64_t>(free));
+    }
+    if (horizon_ <= shadow_) {  // all jobs end by then
+        return {{Instant::min(), free}};
+    }
+    return {{Instant::min(), free}, {shadow_, long_room_sum_}};
+}
+
 bool ResourceSpace::may_start(const PendingJob& job) {
     if (is_refused(job.request, Instant::min())) {
         return false;

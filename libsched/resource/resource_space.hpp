@@ -38,6 +38,7 @@ class ResourceSpace {
 
     // The interface for policies; see libsched/policy/pass.hpp.
     Opening opening(Instant now) const;
+    std::vector<Bound> bounds() const;
     /// Whether it would fit now without reservations: on nodes the number of cores alone does not decide this.
     bool may_start(const PendingJob& job);
     /// Whether the nodes that are up could run it if they were empty. O(nodes) for the first job with its request.

@@ -20,6 +20,7 @@ class NaiveReplay {
         int starve_after = 0;  ///< 0: never
         bool shortest_first = false;
         bool widest_first = false;
+        enum class Greedy { no, cores, core_seconds } greedy = Greedy::no;  ///< the metric
     };
 
     NaiveReplay(const std::vector<SimJob>& jobs, int cores, Rules rules) : cores_(cores), rules_(rules) {
@@ -178,6 +179,9 @@ class NaiveReplay {
                 reserved++;
             }
         }
+        if (rules_.greedy != Rules::Greedy::no) {
+            rest = best_first(free, std::move(rest), now);
+        }
         std::stable_sort(rest.begin(), rest.end(), [&](Job* a, Job* b) {
             return (rules_.shortest_first && a->limit < b->limit) || (rules_.widest_first && a->cores > b->cores);
         });
@@ -186,6 +190,36 @@ class NaiveReplay {
                 start(free, *job, now);
             }
         }
+    }
+    /// Those first that fit together and are worth most; of equals the ones with jobs that are worth more by
+    /// themselves.
+    std::vector<Job*> best_first(const Free& free, std::vector<Job*> rest, int now) const {
+        const auto value = [&](const Job* job) {
+            return rules_.greedy == Rules::Greedy::cores ? job->cores : job->cores * job->limit;
+        };
+        std::stable_sort(rest.begin(), rest.end(), [&](Job* a, Job* b) { return value(a) > value(b); });
+        std::vector<Job*> taken, best;
+        int most = -1;
+        const auto search = [&](const auto& self, std::size_t next, const Free& left, int sum) -> void {
+            if (next == rest.size()) {
+                best = sum > most ? taken : best;
+                most = std::max(most, sum);
+                return;
+            }
+            Job* job = rest[next];
+            if (fits(left, *job, now)) {
+                Free less = left;
+                take(less, now, now + job->limit, job->cores);
+                taken.push_back(job);
+                self(self, next + 1, less, sum + value(job));
+                taken.pop_back();
+            }
+            self(self, next + 1, left, sum);
+        };
+        search(search, 0, free, 0);
+        std::erase_if(rest, [&](Job* job) { return std::find(best.begin(), best.end(), job) != best.end(); });
+        best.insert(best.end(), rest.begin(), rest.end());
+        return best;
     }
     /// What all others hold: what runs, what is reserved, and the rest of the estimates of what has ended just now.
     Free but(const Job& one, int now, const std::vector<Job*>& not_back) {

@@ -184,9 +184,10 @@ namespace {
 
 /// Starts what runs first, lets job 2 end, and returns what starts then.
 std::vector<std::uint64_t> started_after_end(const char* policy, std::uint32_t nodes, std::uint32_t cores,
-                                             const std::vector<PendingJob>& jobs) {
+                                             const std::vector<PendingJob>& jobs, Instant instance_end = never) {
     Scheduler s(policy_named(policy).value());
     s.set_resources(test::machine(nodes, cores), IdSet::range(0, nodes - 1));
+    s.set_instance_end(instance_end);
     for (const PendingJob& job : jobs) {
         REQUIRE(s.alloc(job).has_value());
     }
@@ -204,20 +205,37 @@ PendingJob on_nodes(std::uint64_t id, std::uint32_t nodes, std::uint32_t cores, 
 
 }  // namespace
 
-// Mutant: libsched/policy/backfill.hpp: return !space.may_start(*job); => return false;
+// Mutant: libsched/policy/backfill.hpp: return !space.may_start(*job); => return job == nullptr;
 TEST_CASE("greedy: a job that fits no node is in no combination") {
-    // Two nodes of 8 cores, of which each has 4 free: a slot of 8 cores is worth more than one of 4 and fits neither.
+    // Two nodes of 16 cores, of which each has 8 free: a slot of 16 cores is worth most and fits neither. Four slots of
+    // 4 are worth more than one of 6 and two of 4, which are the first by their own worth.
     const auto slot = [](std::uint64_t id, std::uint32_t cores) { return on_nodes(id, 0, cores, 600); };
-    CHECK(started_after_end("easy:backfill=greedy", 2, 8,
-                            {on_nodes(1, 2, 4, 3600), on_nodes(2, 2, 4, 600), on_nodes(3, 2, 8, 3600), slot(4, 3),
-                             slot(5, 8), slot(6, 4), slot(7, 1)}) == std::vector<std::uint64_t>{6, 4, 7});
+    CHECK(started_after_end("easy:backfill=greedy", 2, 16,
+                            {on_nodes(1, 2, 8, 3600), on_nodes(2, 2, 8, 600), on_nodes(3, 2, 16, 3600), slot(4, 6),
+                             slot(5, 16), slot(6, 4), slot(7, 4), slot(8, 4), slot(9, 4)}) ==
+          std::vector<std::uint64_t>{6, 7, 8, 9});
 }
 
 // Mutant: libsched/policy/backfill.hpp: if (!is_best[i]) { => if (false) {
 TEST_CASE("greedy: what the best combination leaves is tried after it") {
-    // Beside two reservations the combination knows free cores alone: job 5 is worth more and would delay job 3.
-    CHECK(started_after_end("hybrid:depth=2,backfill=greedy", 1, 8,
-                            {test::waiting(1, 4, 3600), test::waiting(2, 4, 600), test::waiting(3, 8, 3600),
-                             test::waiting(4, 5, 3600), test::waiting(5, 4, 7200), test::waiting(6, 3, 600)}) ==
-          std::vector<std::uint64_t>{6});
+    // Two nodes with 4 free cores each: 3, 3 and 2 are the best of 8, but the 2 fit no node then; a job of 1 core does.
+    CHECK(started_after_end("easy:backfill=greedy", 2, 8,
+                            {on_nodes(1, 2, 4, 3600), on_nodes(2, 2, 4, 600), on_nodes(3, 2, 8, 3600),
+                             on_nodes(4, 0, 3, 600), on_nodes(5, 0, 3, 600), on_nodes(6, 0, 2, 600),
+                             on_nodes(7, 0, 1, 600)}) == std::vector<std::uint64_t>{4, 5, 7});
+}
+
+// Mutant: libsched/resource/resource_space.cpp: if (horizon_ <= shadow_) {  // all jobs end by then => if (false) {
+TEST_CASE("greedy: where the instance ends before a reservation begins, no job is too long") {
+    const std::vector<PendingJob> jobs{test::waiting(1, 4, 3600), test::waiting(2, 4, 600),  test::waiting(3, 8, 3600),
+                                       test::waiting(4, 3, 600),  test::waiting(5, 2, 7200), test::waiting(6, 2, 7200)};
+    CHECK(started_after_end("easy:backfill=greedy", 1, 8, jobs, test::at(1000)) == std::vector<std::uint64_t>{5, 6});
+}
+
+TEST_CASE("greedy: beside several reservations no job that would delay one is in the combination") {
+    // Jobs 5 and 6 together are worth more than job 7, but job 5 would delay job 3, which waits for job 1.
+    const std::vector<PendingJob> jobs{test::waiting(1, 4, 3600), test::waiting(2, 4, 600),  test::waiting(3, 8, 3600),
+                                       test::waiting(4, 5, 3600), test::waiting(5, 2, 7200), test::waiting(6, 2, 600),
+                                       test::waiting(7, 3, 600)};
+    CHECK(started_after_end("hybrid:depth=2,backfill=greedy", 1, 8, jobs) == std::vector<std::uint64_t>{7});
 }

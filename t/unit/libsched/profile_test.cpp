@@ -64,6 +64,8 @@ TEST_CASE("profile: the earliest fit is what a linear search finds") {
 
 // Kills: a skip over a chunk that ends behind the window; a summary kept after a change; a window that includes its
 // end; a hole that goes on through too few cores.
+// Mutant: libsched/resource/profile.hpp: free + chunk.summary.low >= lowest => free + chunk.summary.sum >= lowest
+// Mutant: libsched/resource/profile.hpp: if (free < lowest) { => if (free < lowest && bounds.size() < 2) {
 TEST_CASE("profile: a hole is what a linear search finds, after any history") {
     rc::prop("same as an array", [] {
         constexpr int cores = 40;
@@ -82,6 +84,11 @@ TEST_CASE("profile: a hole is what a linear search finds, after any history") {
             }
             RC_ASSERT(profile.hole(free[0], need, secs(limit), at(0)) == at(expected));
             RC_ASSERT(profile.stays(free[0], need, at(0), at(limit)) == stays(free, need, 0, limit));
+            const auto bounds = profile.bounds(free[0]);
+            RC_ASSERT(stays(free, need, 0, limit) ==
+                      std::all_of(bounds.begin(), bounds.end(), [&, cores_wanted = need, end = at(limit)](auto bound) {
+                          return bound.after >= end || static_cast<std::uint64_t>(cores_wanted) <= bound.cores;
+                      }));
             if (stay && expected > 0) {
                 profile.change(at(expected), -need);
                 profile.change(at(expected + limit), need);
