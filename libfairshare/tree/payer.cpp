@@ -140,6 +140,10 @@ class Search {
 
 }  // namespace
 
+bool is_by_job(const ShareTree& tree, NodeId node) {
+    return is_credential(tree.kind(node)) || tree.name(node).find(':') != std::string_view::npos;
+}
+
 NodeId account_above(const ShareTree& tree, NodeId node) {
     while (node != root_node && !tree.is_account(node)) {
         node = tree.parent(node);

@@ -31,6 +31,9 @@ struct Credentials {
 /// groups, queues and QoS)).
 Result<Association> payer_of(const ShareTree& tree, const Credentials& job);
 
+/// Whether the line is for a part of its users' jobs only: those of a group, queue, QoS or partition ("@alice:debug").
+bool is_by_job(const ShareTree& tree, NodeId node);
+
 /// The account that contains a node: itself, or the nearest one above users, groups, queues and QoS; the root if there
 /// is none.
 NodeId account_above(const ShareTree& tree, NodeId node);

@@ -103,8 +103,9 @@ class AvailabilityProfile {
         return search.start == now;
     }
 
-    /// What jobs that start now leave to all that is entered. `free`: now. One bound for now and one for each instant
-    /// from which on fewer cores are free than ever before: at most one more than there are reservations.
+    /// How many cores jobs that start at once may hold beside the reservations. `free`: the cores that are free at
+    /// once. One bound for the start, and one for each instant from which on fewer cores are free than at any earlier
+    /// one: at most one more than there are reservations. O(steps).
     std::vector<Bound> bounds(std::int64_t free) const {
         const auto cores = [](std::int64_t n) { return static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0)); };
         std::int64_t lowest = free;

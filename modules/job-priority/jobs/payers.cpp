@@ -3,20 +3,9 @@
 #include "modules/job-priority/jobs/payers.hpp"
 
 #include <exception>
-#include <string_view>
 #include <unordered_map>
 
 namespace weir::priority {
-namespace {
-
-/// Whether the line is for a part of a user's jobs: those of a group, queue, QoS or partition.
-bool is_by_job(const ShareTree& tree, NodeId node) {
-    const NodeKind kind = tree.kind(node);
-    return kind == NodeKind::group || kind == NodeKind::queue || kind == NodeKind::qos ||
-           tree.name(node).find(':') != std::string_view::npos;
-}
-
-}  // namespace
 
 void Payers::set_tree(const ShareTree& tree) {
     has_groups_ = false;

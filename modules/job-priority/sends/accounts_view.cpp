@@ -40,9 +40,7 @@ AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
         const NodeKind kind = tree.kind(node);
-        const bool is_by_job = kind == NodeKind::group || kind == NodeKind::queue || kind == NodeKind::qos ||
-                               tree.name(node).find(':') != std::string_view::npos;
-        view.has_plain_defaults = view.has_plain_defaults && !is_by_job;
+        view.has_plain_defaults = view.has_plain_defaults && !is_by_job(tree, node);
         if (kind == NodeKind::account) {
             append(view.known_accounts, spellings(tree, node));
         }
