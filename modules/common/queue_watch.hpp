@@ -19,6 +19,8 @@ class QueueWatch {
     flux_t* flux() const { return h_; }
     /// One request for the names, and one for each queue. Until the first complete answer it is repeated.
     void ask();
+    /// Whether each question has its answer.
+    bool is_settled() const { return !names_ && statuses_.empty(); }
     /// As last told.
     const std::set<std::string>& stopped() const { return stopped_; }
 

@@ -150,7 +150,7 @@ Json Module::on_site_set(const flux_msg_t* msg) {
     return answer;
 }
 
-// ---- sync: answered when the plugin has acknowledged everything ----
+// ---- sync: answered when the queues are known as they are now, and the plugin has acknowledged everything ----
 
 void Module::on_sync(const flux_msg_t* msg) {
     if (syncs_.empty()) {
@@ -158,11 +158,12 @@ void Module::on_sync(const flux_msg_t* msg) {
     }
     syncs_.push_back(flux::keep(msg));
     plugin_->want_all(true);
+    queues_->ask();  // a stock Flux tells no change
     is_pass_due_ = true;
 }
 
 void Module::answer_syncs() {
-    if (syncs_.empty() || is_pass_due_ || !(plugin_->is_absent() || plugin_->is_settled()) ||
+    if (syncs_.empty() || is_pass_due_ || !queues_->is_settled() || !(plugin_->is_absent() || plugin_->is_settled()) ||
         !scheduler_->is_settled()) {
         return;
     }

@@ -3,6 +3,7 @@
 #include "modules/job-priority/module/queue_link.hpp"
 
 #include <cerrno>
+#include <utility>
 
 #include "modules/common/parent_link.hpp"
 
@@ -26,10 +27,15 @@ QueueLink::QueueLink(flux_t* h, PriorityService& service)
 
 void QueueLink::ask() {
     queues_.ask();
+    is_to_ask_partitions_again_ = static_cast<bool>(partitions_);
     if (!partitions_) {
-        partitions_ = flux::rpc(h_, partitions_topic, Json::object());
-        flux::then<&QueueLink::on_partitions>(partitions_.get(), this);
+        ask_partitions();
     }
+}
+
+void QueueLink::ask_partitions() {
+    partitions_ = flux::rpc(h_, partitions_topic, Json::object());
+    flux::then<&QueueLink::on_partitions>(partitions_.get(), this);
 }
 
 void QueueLink::pump() {
@@ -57,6 +63,9 @@ void QueueLink::on_partitions(flux_future_t* f) {
         }
     }
     partitions_.reset();
+    if (std::exchange(is_to_ask_partitions_again_, false)) {
+        ask_partitions();
+    }
     tell();
 }
 

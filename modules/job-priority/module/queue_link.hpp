@@ -15,14 +15,17 @@ class QueueLink {
   public:
     QueueLink(flux_t* h, PriorityService& service);
     flux_t* flux() const { return h_; }
-    /// Asks now.
+    /// Asks now, and once more if answers are on their way: a change may be missing in them.
     void ask();
+    /// Whether each question has its answer.
+    bool is_settled() const { return !partitions_ && queues_.is_settled(); }
     /// Asks if a second of real time is over since the last question, and the answer matters: jobs wait under limits. A
     /// stock Flux tells no change. Cheap.
     void pump();
 
   private:
     void on_timer() { is_paused_ = false; }
+    void ask_partitions();
     void on_partitions(flux_future_t* f);
     void tell();
 
@@ -30,6 +33,7 @@ class QueueLink {
     PriorityService& service_;
     std::set<std::string> closed_;  ///< of drained partitions
     bool is_paused_ = false;
+    bool is_to_ask_partitions_again_ = false;
     flux::Future partitions_;
     flux::Watcher timer_;
     flux::QueueWatch queues_;
