@@ -52,8 +52,8 @@ test_expect_success 'an empty input, or one of comments alone: exit code 7, the 
 test_expect_success 'nodes with usage or jobs go with --yes alone; the question names them' '
 	grep -v "alice\|bob\|carol\|bio" shares.toml >less.toml &&
 	test_expect_code 1 weir share apply less.toml 2>err </dev/null && cat err &&
-	grep "physics/lattice/@alice: 0.0[0-9]* core-hours charged" err && grep "physics/@bob: .*6 cores run" err &&
-	grep "chem/@carol: .*1 jobs wait" err && test_expect_code 1 grep "bio\|chem/@alice" err && grep -e --yes err &&
+	grep "physics/lattice/@alice: 0.0[0-9]* core-hours charged" err && grep "physics/@bob: .*6 cores in use" err &&
+	grep "chem/@carol: .*1 jobs waiting" err && grep "A waiting job is held back if no other line pays for it" err && test_expect_code 1 grep "bio\|chem/@alice" err && grep -e --yes err &&
 	test $(nodes) -eq 9 && weir share apply --dry-run less.toml && test $(nodes) -eq 9
 '
 test_expect_success 'on a terminal they are asked about: no is no, yes is yes' '

@@ -155,25 +155,32 @@ Exit tell_stale(const Context& context, Client& client, const Error& error, std:
 
 namespace {
 
-/// The removed nodes with usage or jobs, one line each. Only what is charged itself: an account that is removed may
+/// The removed nodes with usage or jobs.
+struct Losses {
+    std::vector<std::string> lines;  ///< one for each
+    bool has_waiting_jobs = false;
+};
+
+/// Only what is charged itself: an account that is removed may
 /// have its users moved, whose usage it was.
-std::vector<std::string> losses(const json_t* answer, const ShareView& view) {
+Losses losses(const json_t* answer, const ShareView& view) {
     std::set<std::string> removed;
     for (const json_t* change : items_at(answer, "changes")) {
         if (text_at(change, "op") == "remove") {
             removed.insert(text_at(change, "path"));
         }
     }
-    std::vector<std::string> lines;
+    Losses lost;
     for (const ShareNode& node : view.nodes) {
         const bool has_something = node.charged_core_us > 0 || node.running_cores > 0 || node.pending_jobs > 0;
         if (node.factor && has_something && removed.count(node.path) > 0) {
-            lines.push_back("  " + node.path + ": " + core_hours(static_cast<double>(node.charged_core_us) / 1e6) +
-                            " core-hours charged, " + std::to_string(node.running_cores) + " cores run, " +
-                            std::to_string(node.pending_jobs) + " jobs wait");
+            lost.lines.push_back("  " + node.path + ": " + core_hours(static_cast<double>(node.charged_core_us) / 1e6) +
+                                 " core-hours charged, " + std::to_string(node.running_cores) + " cores in use, " +
+                                 std::to_string(node.pending_jobs) + " jobs waiting");
+            lost.has_waiting_jobs |= node.pending_jobs > 0;
         }
     }
-    return lines;
+    return lost;
 }
 
 /// Asks for a confirmation, only if input and output are a terminal.
@@ -192,15 +199,16 @@ std::int64_t base_of(const TreeChangeRequest& request) {
 }
 
 /// Of the nodes with usage or jobs: "2 nodes are removed that have usage or jobs:" and the first of them.
-std::string losses_text(std::vector<std::string> lost) {
-    const std::size_t count = lost.size();
+std::string losses_text(Losses lost) {
+    const std::size_t count = lost.lines.size();
     std::string text = std::to_string(count) +
                        (count == 1 ? " node is removed that has" : " nodes are removed that have") + " usage or jobs:";
-    lost.resize(std::min(count, losses_shown_max));
-    for (const std::string& line : lost) {
+    lost.lines.resize(std::min(count, losses_shown_max));
+    for (const std::string& line : lost.lines) {
         text += "\n" + line;
     }
-    return text + (count > lost.size() ? "\n  and " + std::to_string(count - lost.size()) + " more" : "");
+    text += count > lost.lines.size() ? "\n  and " + std::to_string(count - lost.lines.size()) + " more" : "";
+    return text + (lost.has_waiting_jobs ? "\nA waiting job is held back if no other line pays for it." : "");
 }
 
 Exit refused(const Context& context, Client& client, const TreeChangeRequest& request, const Error& error) {
@@ -222,7 +230,7 @@ Result<Json> send_confirmed(const Context& context, Client& client, TreeChangeRe
         if (!would) {
             return would.error();
         }
-        if (const std::vector<std::string> lost = losses(would->get(), *view); !lost.empty()) {
+        if (const Losses lost = losses(would->get(), *view); !lost.lines.empty()) {
             const std::string what = losses_text(lost);
             if (!is_confirmed(context, what)) {
                 return Error{std::errc::operation_canceled, what + "\nNothing was changed. Say --yes to let them go."};
