@@ -41,6 +41,16 @@ test_expect_success 'the file changes while the instance is down: the same' '
 	weir partition drain batch && stop_weir && sed -i "s/^cores = 3/cores = 2/" site.toml && begin && are_up batch && kept ".changes | keys == [\"debug\"]" &&
 	stop_weir && sed -i "s/^cores = 2/cores = 3/" site.toml && begin && are_up batch
 '
+test_expect_success 'a configuration with which a change is not valid is refused, and nothing is dropped' '
+	stop_weir && printf "[weir.users]\nguest = 4711\n" >>site.toml && begin && are_up batch &&
+	weir partition add more --queue batch --cores 1 --takes users=guest && weir partition drain batch && cp site.toml good.toml &&
+	sed -i "/^guest/d" site.toml && test_must_fail weir reload 2>err && cat err && grep "there is no user guest on this machine" err && grep "weir partition. has set that" err &&
+	partition batch "select(.state == \"drained\")" && partition more "select(.state == \"up\")" && kept ".changes | has(\"more\")"
+'
+test_expect_success 'at a start with it the partitions are as configured, and what is drained stays so' '
+	stop_weir && begin && log_has "there is no user guest.*the partitions are as configured" && partition batch "select(.state == \"drained\")" &&
+	weir partition list >list && ! grep more list && stop_weir && cp good.toml site.toml && begin && are_up more && partition batch "select(.state == \"drained\")"
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

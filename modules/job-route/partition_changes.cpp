@@ -5,6 +5,16 @@
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
+namespace {
+
+/// Whether that is the configured table that the change replaced; null: there was none.
+bool is_over(const json_t* change, const json_t* table) {
+    const json_t* over = json_object_get(change, "over");
+    return table == nullptr ? !json_is_object(over)
+                            : json_equal(const_cast<json_t*>(table), const_cast<json_t*>(over)) == 1;
+}
+
+}  // namespace
 
 Result<PartitionChanges> PartitionChanges::parse(const std::string& text) {
     auto document = Json::parse(text);
@@ -20,39 +30,52 @@ std::string PartitionChanges::text() const {
     return document.dump(JSON_INDENT(1)) + "\n";
 }
 
-Json PartitionChanges::applied_to(const json_t* configured, std::vector<std::string>* forgotten) {
+std::vector<std::string> PartitionChanges::forget_stale(const json_t* configured) {
     std::vector<std::string> stale;
     const char* name = nullptr;
     json_t* change = nullptr;
     json_object_foreach(changes_.get(), name, change) {
-        const json_t* table = partition_table_of(configured, name);
-        const json_t* over = json_object_get(change, "over");
-        const bool is_same = table == nullptr ? !json_is_object(over)
-                                              : json_equal(const_cast<json_t*>(table), const_cast<json_t*>(over)) == 1;
-        if (!is_same) {
+        if (!is_over(change, partition_table_of(configured, name))) {
             stale.emplace_back(name);
         }
     }
     for (const std::string& one : stale) {
         json_object_del(changes_.get(), one.c_str());
     }
-    if (forgotten != nullptr) {
-        *forgotten = stale;
+    return stale;
+}
+
+void PartitionChanges::forget_tables() {
+    Json drains = Json::object();
+    const char* name = nullptr;
+    json_t* change = nullptr;
+    json_object_foreach(changes_.get(), name, change) {
+        if (is_drained(name) && json_is_object(json_object_get(change, "over"))) {
+            Json kept = Json::object();
+            kept.set("over", Json::ref(json_object_get(change, "over"))).set("drained", true);
+            drains.set(name, std::move(kept));
+        }
     }
+    changes_ = std::move(drains);
+}
+
+Json PartitionChanges::applied_to(const json_t* configured) const {
     Json array = Json::array();
     std::size_t i = 0;
     json_t* table = nullptr;
     json_array_foreach(const_cast<json_t*>(configured), i, table) {
         const json_t* own = json_object_get(table, "name");
-        const json_t* over = json_is_string(own) ? json_object_get(changes_.get(), json_string_value(own)) : nullptr;
-        const json_t* now = json_object_get(over, "now");
+        const json_t* change = json_is_string(own) ? json_object_get(changes_.get(), json_string_value(own)) : nullptr;
+        const json_t* now = change != nullptr && is_over(change, table) ? json_object_get(change, "now") : nullptr;
         if (now == nullptr || json_is_object(now)) {
             array.append(Json::ref(now == nullptr ? table : now));
         }
     }
+    const char* name = nullptr;
+    json_t* change = nullptr;
     json_object_foreach(changes_.get(), name, change) {
         const json_t* now = json_object_get(change, "now");
-        if (json_is_object(now) && partition_table_of(configured, name) == nullptr) {
+        if (json_is_object(now) && is_over(change, nullptr) && partition_table_of(configured, name) == nullptr) {
             array.append(Json::ref(now));
         }
     }

@@ -21,8 +21,12 @@ class PartitionChanges {
     static Result<PartitionChanges> parse(const std::string& text);
     std::string text() const;
 
-    /// The array that is in force; forgets the changes whose tables are different now, and says which.
-    Json applied_to(const json_t* configured, std::vector<std::string>* forgotten = nullptr);
+    /// The array that is in force.
+    Json applied_to(const json_t* configured) const;
+    /// Forgets the changes of partitions whose tables are different now. \return their names
+    std::vector<std::string> forget_stale(const json_t* configured);
+    /// Forgets everything but which partitions are drained.
+    void forget_tables();
     /// `table` null: the partition is removed.
     void set(const json_t* configured, const std::string& name, Json table);
     void set_drained(const json_t* configured, const std::string& name, bool is_drained);

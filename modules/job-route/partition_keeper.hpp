@@ -65,6 +65,7 @@ class PartitionKeeper {
     Status put_changes(PartitionChanges changes);
     Status check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues, const json_t* route) const;
     std::vector<PartitionSpec> checked(const json_t* array) const;
+    void check_changes(const json_t* configured, const json_t* users, const json_t* queues) const;
     void put_in_force();
     void set_table(const std::string& name, Json table);
     struct Change {

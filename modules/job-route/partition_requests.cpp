@@ -161,11 +161,22 @@ std::vector<PartitionSpec> PartitionKeeper::checked(const json_t* array) const {
     return specs;
 }
 
-/// The configuration has been checked. An invalid file of changes is ignored. What is dropped leaves the file as well:
-/// otherwise it would be in force again when the former table returns.
+/// What operators have set is on top of a new configuration: it must be valid there.
+void PartitionKeeper::check_changes(const json_t* configured, const json_t* users, const json_t* queues) const {
+    const auto specs = decode_partitions(changes_.applied_to(configured).get(), users);
+    const Status is_valid = specs ? check_queues(*specs, queues, nullptr) : Status(specs.error());
+    if (!is_valid) {
+        throw Failure(EINVAL,
+                      is_valid.error().message + "; `weir partition` has set that, and can change or remove it");
+    }
+}
+
+/// The configuration has been checked. The file of changes was valid with a former one: if it is not now, its tables
+/// are ignored, but what is drained stays so. What is dropped leaves the file as well: otherwise it would be in force
+/// again when the former table returns.
 void PartitionKeeper::put_in_force() {
-    std::vector<std::string> forgotten;
-    in_force_ = changes_.applied_to(configured_.get(), &forgotten);
+    const std::vector<std::string> forgotten = changes_.forget_stale(configured_.get());
+    in_force_ = changes_.applied_to(configured_.get());
     for (const std::string& name : forgotten) {
         flux::log(h_, LOG_NOTICE,
                   "The configuration of the partition " + name +
@@ -176,8 +187,8 @@ void PartitionKeeper::put_in_force() {
     }
     auto specs = decode_partitions(in_force_.get(), users_.get());
     if (!specs) {
-        flux::log(h_, LOG_ERR, changes_file_ + ": " + specs.error().message + "; the configuration alone counts");
-        changes_ = PartitionChanges();
+        flux::log(h_, LOG_ERR, changes_file_ + ": " + specs.error().message + "; the partitions are as configured");
+        changes_.forget_tables();
         in_force_ = changes_.applied_to(configured_.get());
         specs = value_or_throw(decode_partitions(in_force_.get(), users_.get()));
     }
@@ -207,6 +218,7 @@ void PartitionKeeper::config_reload(const flux_msg_t* msg) {
     const auto specs = value_or_throw(decode_partitions(array, users));
     (void)value_or_throw(check_queues(specs, queues, nullptr));
     (void)value_or_throw(check_instances(specs, place_));
+    check_changes(array, users, queues);
     if (value_or_throw(decode_route_settings(route)) != started_with_) {
         flux::log(h_, LOG_WARNING, "[weir.route] lost-after and hand-down take effect at the next start");
     }

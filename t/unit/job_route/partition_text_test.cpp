@@ -180,13 +180,29 @@ TEST_CASE("changes of partitions hold until the configuration says something els
     CHECK(again.applied_to(configured.get()).dump() == R"([{"name":"a","cores":6},{"name":"c","cores":2}])");
     CHECK(again.is_drained("c"));
     CHECK(!again.is_drained("a"));
-    std::vector<std::string> forgotten;
     const Json edited = json_of(R"([{"name": "a", "cores": 5}, {"name": "b", "cores": 1}])");
-    CHECK(again.applied_to(edited.get(), &forgotten).dump() == R"([{"name":"a","cores":5},{"name":"c","cores":2}])");
-    CHECK(forgotten == std::vector<std::string>{"a"});
+    CHECK(again.applied_to(edited.get()).dump() == R"([{"name":"a","cores":5},{"name":"c","cores":2}])");
+    CHECK(again.applied_to(configured.get()).dump() == R"([{"name":"a","cores":6},{"name":"c","cores":2}])");
+    CHECK(again.forget_stale(edited.get()) == std::vector<std::string>{"a"});
+    CHECK(again.forget_stale(edited.get()).empty());
     again.set(edited.get(), "c", Json());
     CHECK(again.applied_to(edited.get()).dump() == R"([{"name":"a","cores":5}])");
     CHECK(!PartitionChanges::parse("nonsense"));
+}
+
+TEST_CASE("changes of partitions: without their tables the drained ones of the configuration stay so") {
+    const Json configured = json_of(R"([{"name": "a", "cores": 4}, {"name": "b", "cores": 1}])");
+    PartitionChanges changes;
+    changes.set(configured.get(), "a", json_of(R"({"name": "a", "cores": 6})"));
+    changes.set_drained(configured.get(), "a", true);
+    changes.set(configured.get(), "b", Json());
+    changes.set(configured.get(), "c", json_of(R"({"name": "c", "cores": 2})"));
+    changes.set_drained(configured.get(), "c", true);
+    changes.forget_tables();
+    CHECK(json_equal(changes.applied_to(configured.get()).get(), configured.get()));
+    CHECK(changes.is_drained("a"));
+    CHECK(!changes.is_drained("c"));
+    CHECK(changes.forget_stale(configured.get()).empty());
 }
 
 TEST_CASE("a partition's jobspec: its size, where it may be, what it serves and reads") {
