@@ -62,13 +62,19 @@ later=$(job bio --urgency=24)
 flux job wait-event -q -t 30 $later priority
 sync_priorities
 test $(priority_of $later) = 0
-flux module reload "$PRIORITY_SO"
+flux module remove job-priority
+between=$(job bio --urgency=20)
+flux job wait-event -q -t 30 $between depend
+flux module load "$PRIORITY_SO"
 sync_priorities
 test $(priority_of $let_in) != 0
 test $(priority_of $later) = 0
+test $(priority_of $between) = 0
+test "$(flux job eventlog $between | grep -c ' priority ')" = 1
 flux cancel $let_in
 sync_priorities
 test $(priority_of $later) != 0
+test $(priority_of $between) = 0
 flux cancel --all
 flux queue drain
 # without the module, a job over a limit starts after unavail-timeout; the module is there again and knows it

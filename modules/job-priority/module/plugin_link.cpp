@@ -297,6 +297,7 @@ void PluginLink::plugin_appeared() {
 void PluginLink::say_goodbye(double timeout) {
     Json payload = Json::object();
     payload.set("jobs", Json::array()).set("mode", "job").set("synced", false);
+    payload.set("limited", service_.gate().is_limited());
     const flux::Future future = flux::rpc(h_, update_topic, payload);
     (void)flux_future_wait_for(future.get(), timeout);  // without a plugin there is no receiver
 }

@@ -329,7 +329,7 @@ void update_cb(flux_t* h, flux_msg_handler_t*, const flux_msg_t* msg, void* arg)
         if (update->is_synced == true) {
             tap.table.set_synced(monotonic_now());
         } else if (update->is_synced == false) {
-            tap.table.set_detached(monotonic_now());
+            tap.table.set_detached(monotonic_now(), update->is_limited);
             release_overdue(tap);
             arm_timer(tap);
         }

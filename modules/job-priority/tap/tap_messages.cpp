@@ -171,6 +171,7 @@ std::optional<TapUpdate> read_update(FlatValue request) {
         return std::nullopt;
     }
     update.is_synced = request["synced"].boolean();
+    update.is_limited = request["limited"].boolean().value_or(false);
     update.is_all_first_values = request["all_first_values"].boolean().value_or(false);
     return update;
 }

@@ -34,10 +34,11 @@ struct TapUpdate {
     std::vector<Entry> jobs;
     Mode mode = Mode::job;
     std::optional<bool> is_synced;  ///< unset: unchanged
+    bool is_limited = false;        ///< of a module that unloads: limits hold jobs back
     std::vector<std::pair<std::string, std::uint32_t>> first_values;
     bool is_all_first_values = false;  ///< first_values replaces all earlier ones
 };
-/// \return nothing when the request is not {jobs:[[id,priority],...], mode?:"job"|"fill"|"all", synced?:b,
+/// \return nothing when the request is not {jobs:[[id,priority],...], mode?:"job"|"fill"|"all", synced?:b, limited?:b,
 ///   first_values?:[[kind,value],...], all_first_values?:b}
 std::optional<TapUpdate> read_update(FlatValue request);
 

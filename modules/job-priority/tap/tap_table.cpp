@@ -124,6 +124,9 @@ void TapTable::forget(std::uint64_t id) {
 
 std::vector<std::pair<std::uint64_t, std::uint32_t>> TapTable::release_overdue(Instant now) {
     const auto is_overdue = [&](const Waiting& job) { return now >= job.since + unavail_timeout_; };
+    if (detached_at_ && now >= *detached_at_ + unavail_timeout_) {
+        mode_ = Mode::fallback;
+    }
     for (const auto& [id, job] : waiting_) {
         if (is_overdue(job) && (!synced_at_ || *synced_at_ < job.since)) {
             mode_ = Mode::fallback;

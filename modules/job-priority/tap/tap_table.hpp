@@ -93,9 +93,9 @@ class TapTable {
         detached_at_.reset();
     }
     /// The module unloads at `now`: the same as a timeout, at once. Jobs that are held back stay so for the timeout,
-    /// since the module may only be loaded again.
-    void set_detached(Instant now) {
-        mode_ = Mode::fallback;
+    /// since the module may only be loaded again; and if limits hold, so do unknown ones, which could exceed them.
+    void set_detached(Instant now, bool is_limited) {
+        mode_ = is_limited ? Mode::starting : Mode::fallback;
         first_values_.clear();
         detached_at_ = now;
     }
@@ -103,9 +103,9 @@ class TapTable {
     void set_attached() { detached_at_.reset(); }
 
     /// Jobs to be released with their fallback value. In fallback mode: all waiting jobs. If one has waited for the
-    /// timeout without a message of the module: all, and the mode becomes fallback. If there was a message: only those
-    /// that have waited so long. They no longer wait and are not entered in the table, so that the module's first value
-    /// for them is a change. O(waiting).
+    /// timeout without a message of the module, or the module has been away for it: all, and the mode becomes fallback.
+    /// If there was a message: only those that have waited so long. They no longer wait and are not entered in the
+    /// table, so that the module's first value for them is a change. O(waiting).
     std::vector<std::pair<std::uint64_t, std::uint32_t>> release_overdue(Instant now);
 
     /// If the module has been away for the timeout, forgets that jobs are held back: a reprioritize-all then gives them

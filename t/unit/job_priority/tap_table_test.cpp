@@ -69,7 +69,7 @@ TEST_CASE("tap table: a new job gets the first value of its kind, unless the mod
     CHECK_FALSE(table.on_enter(job(6), second(0)));
     table.set_first_values({{"kind", 0}}, false);
     CHECK(table.on_enter(job(7), second(0)) == priority_lowest);  // 0 would hold it
-    table.set_detached(second(0));
+    table.set_detached(second(0), false);
     table.set_synced(second(1));
     CHECK_FALSE(table.wants_kind());
 }
@@ -132,8 +132,37 @@ TEST_CASE("tap table: a module that says goodbye releases waiting jobs without a
     TapTable table(timeout);
     table.set_synced(second(0));
     table.on_enter(in_priority(1), second(0));
-    table.set_detached(second(0));
+    table.set_detached(second(0), false);
     CHECK(table.release_overdue(second(0)).size() == 1);
+}
+
+// Mutant: modules/job-priority/tap/tap_table.hpp: is_limited ? Mode::starting => false ? Mode::starting
+TEST_CASE("tap table: where limits hold, a job that comes while the module is away waits for the timeout") {
+    TapTable table(timeout);
+    table.set_synced(second(0));
+    table.on_enter(in_priority(1), second(5));
+    table.set_detached(second(10), true);
+    CHECK(table.release_overdue(second(10)).empty());
+    CHECK_FALSE(table.on_enter(in_priority(2), second(20)));
+    CHECK(table.withheld() == std::vector<std::uint64_t>{1, 2});
+    SECTION("it is loaded again") {
+        table.set_attached();
+        table.set_synced(second(30));
+        CHECK(table.release_overdue(second(70)) == std::vector<std::pair<std::uint64_t, std::uint32_t>>{{1, 16}});
+        CHECK(table.mode() == TapTable::Mode::synced);
+    }
+    SECTION("it stays away: all that wait are released together, and later ones do not wait") {
+        CHECK(table.next_deadline() == second(65));
+        CHECK(table.release_overdue(second(64)).empty());
+        CHECK(table.release_overdue(second(70)).size() == 2);
+        CHECK(table.on_enter(in_priority(3), second(71)) == 16U);
+    }
+    SECTION("it stays away, and no job came before the timeout") {
+        table.forget(1);
+        table.forget(2);
+        CHECK(table.release_overdue(second(70)).empty());
+        CHECK(table.on_enter(in_priority(3), second(71)) == 16U);
+    }
 }
 
 // Mutant: modules/job-priority/tap/tap_table.cpp: now < *detached_at_ + unavail_timeout_ => now < *detached_at_
@@ -142,7 +171,7 @@ TEST_CASE("tap table: who was held back starts when the module stays away, and n
     table.set(1, 500);
     table.set(2, 0);
     table.set_synced(second(0));
-    table.set_detached(second(10));
+    table.set_detached(second(10), false);
     CHECK(table.next_deadline() == second(70));
     CHECK(table.release_withheld(second(69)) == 0);
     CHECK(table.on_get(in_sched(2, 0), second(69)) == 0);
@@ -198,7 +227,7 @@ TEST_CASE("tap table: withheld from the scheduler are those that wait for a valu
     table.set(3, 7);
     (void)table.on_enter(in_priority(4, 31), second(0));
     CHECK(table.withheld() == std::vector<std::uint64_t>{1, 2});
-    table.set_detached(second(0));
+    table.set_detached(second(0), false);
     (void)table.release_overdue(second(1));  // 1 has a fallback value and may start
     CHECK(table.withheld() == std::vector<std::uint64_t>{2});
 }
