@@ -115,7 +115,7 @@ Json report_json(const Report& report) {
         .set("cores", static_cast<long long>(f.cores))
         .set("scale", f.scale)
         .set("wait_s_per_real_ms", f.scale / 1000);
-    json.set("span_s", to_seconds(f.span)).set("window_s", to_seconds(f.window)).set("utilisation", f.utilisation);
+    json.set("span_s", to_seconds(f.span)).set("window_s", to_seconds(f.window)).set("utilization", f.utilisation);
     json.set("real_s", to_seconds(f.real)).set("accounts", std::move(accounts)).set("checks", std::move(checks));
     return json;
 }
