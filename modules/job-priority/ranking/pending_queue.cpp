@@ -392,7 +392,8 @@ void PendingQueue::push_values(const Moment& at, Pusher& job_manager) {
 
 void PendingQueue::push_parts(const Moment& at, bool is_full, OrderFeed& scheduler) {
     OrderParts& parts = head_.parts();
-    const int bits = order_bits(engine_.settings());
+    // The numbers of another policy are whole, and may take all 32 bits.
+    const int bits = given_first() ? 0 : order_bits(engine_.settings());
     if (scheduler.set_bits(bits)) {
         parts.mark_all();
     }

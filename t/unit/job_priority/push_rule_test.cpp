@@ -375,6 +375,25 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
     });
 }
 
+// Mutant: modules/job-priority/ranking/pending_queue.cpp: given_first() ? 0 : order_bits => false ? 0 : order_bits
+TEST_CASE("push rule: a scheduler that takes the order has the numbers of a policy as they are, however large") {
+    HeadWorld world(1);
+    Settings settings = HeadWorld::head_settings(1);
+    settings.policy = PolicyKind::lsf;
+    world.queue.configure(settings, MachineSize{16, 1, 0., 0.}, {});
+    world.queue.set_scheduler({true, 0});
+    const std::vector<std::uint32_t> numbers{priority_min, 4194304, 2147479551, 2147487743, priority_max};
+    for (std::size_t i = 0; i < numbers.size(); i++) {
+        world.put(i + 1, 0, 16);
+        world.queue.set_priority(*world.queue.find(i + 1), numbers[i]);
+    }
+    world.pass(true);
+    world.deliver();
+    for (std::size_t i = 0; i < numbers.size(); i++) {
+        CHECK(world.order.priority(JobId{i + 1}, priority_min) == numbers[i]);
+    }
+}
+
 // Mutant: libsched/priority/order_parts.cpp: changed_.push_back(slot); => changed_.clear();
 // Mutant: modules/job-priority/sends/order_feed.cpp: if (is_new || place->second != added) { => if (is_new) {
 TEST_CASE("push rule: a scheduler that takes the order has every job at its place, however far behind the first") {
