@@ -288,6 +288,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
     counters_.passes++;
     counters_.started += effects.started.size();
     dirty_ = false;
+    due_ = std::holds_alternative<KeptReservations>(policy_) ? space_.reservations().first : never;
     return effects;
 }
 

@@ -83,6 +83,10 @@ class Scheduler {
 
     /// Whether anything happened since the last pass that could let a job start.
     bool wants_pass() const { return dirty_; }
+    /// When the first kept reservation is due: a pass then, if there was none, gives the job another place should it
+    /// not start. `never` without one.
+    Instant due() const { return due_; }
+    void set_due() { dirty_ = true; }
     /// Lets the policy decide at `now`. What starts leaves the queue and holds its resources when this returns.
     Effects pass(Instant now);
 
@@ -127,6 +131,7 @@ class Scheduler {
     NodeNames names_;
     int priority_bits_ = 0;
     bool dirty_ = false;
+    Instant due_ = never;
     std::optional<JobId> announced_;  ///< the job whose annotation stands
     std::optional<Instant> announced_estimate_;
     std::string announced_reason_;

@@ -29,7 +29,7 @@ enum class BackfillMetric { procs, seconds, proc_seconds };
 /// Walks the queue in order: a job that fits starts; a job that does not gets a reservation at its earliest place,
 /// until `depth` jobs have one. The other jobs start if they fit now without delaying a reservation. Ends are the
 /// expected ones; a job may end exactly when a reservation begins. Reservations are made anew after anything but an
-/// arrival.
+/// arrival. A job that the nodes which are up could not run gets none.
 struct Backfill {
     static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
 
@@ -133,6 +133,11 @@ struct Backfill {
             const Instant entitled = std::min(job->key.submit, now) + reserve_after;
             if (job->key.priority < reserve_above || entitled > now) {
                 kept.first = std::min(kept.first, job->key.priority < reserve_above ? never : entitled);
+                sink.blocked(*job, Blocked{});
+                reported++;
+                continue;
+            }
+            if (!space.may_ever_start(*job)) {  // a reservation without a time would protect it, and so nobody
                 sink.blocked(*job, Blocked{});
                 reported++;
                 continue;

@@ -15,7 +15,7 @@ namespace weir {
 template <typename Place>
 struct Reservations {
     std::vector<Place> places;
-    Instant first = never;  ///< when the earliest begins
+    Instant first = never;  ///< when the earliest of a job that waits begins
     Instant looked{};       ///< when the last pass was
     /// Whether nothing has changed what is free since the last pass, except jobs that started beside the reservations.
     bool stand = false;

@@ -87,11 +87,13 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
     idle_.reset(flux_idle_watcher_create(reactor, nullptr, nullptr));
     annotate_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_annotate_timer>, this));
+    due_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::on_due>, this));
     greet_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::greet>, this));
     acquire_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::acquire>, this));
     silence_timer_.reset(
         flux_timer_watcher_create(reactor, 0., 0., on_watcher<&SchedModule::follow_job_manager>, this));
-    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !greet_timer_ || !acquire_timer_ || !silence_timer_) {
+    if (!prepare_ || !check_ || !idle_ || !annotate_timer_ || !due_timer_ || !greet_timer_ || !acquire_timer_ ||
+        !silence_timer_) {
         flux::fail_errno("creating watchers");
     }
     flux_watcher_start(prepare_.get());

@@ -23,6 +23,7 @@ constexpr std::uint64_t forecast_budget = 2'000'000;
 constexpr Duration course_age_max = std::chrono::seconds(1);
 /// Seconds for which a job stays at the head before its estimate is annotated.
 constexpr double annotate_delay = 0.5;
+constexpr double due_grace = 5.;  ///< for the end of the job before: it makes a pass itself
 
 }  // namespace
 
@@ -280,6 +281,11 @@ void SchedModule::run_pass() {
     Scheduler::Effects effects = scheduler_.pass(now);
     if (!course_holds(now)) {
         course_.reset();
+    }
+    flux_watcher_stop(due_timer_.get());
+    if (scheduler_.due() != never) {
+        flux_timer_watcher_reset(due_timer_.get(), std::max(to_seconds(scheduler_.due() - now), 0.) + due_grace, 0.);
+        flux_watcher_start(due_timer_.get());
     }
     if (!effects.started.empty()) {
         commit(std::move(effects.started));

@@ -77,6 +77,7 @@ class SchedModule {
     bool revoke(JobId id);
     void on_commit(flux_future_t* f);
     void on_annotate_timer();
+    void on_due() { scheduler_.set_due(); }
     void annotate(JobId id, Json what);
 
     /// Sorts the jobs concerned again.
@@ -145,6 +146,7 @@ class SchedModule {
     flux::Watcher check_;
     flux::Watcher idle_;
     flux::Watcher annotate_timer_;
+    flux::Watcher due_timer_;
     flux::Watcher greet_timer_;
     flux::Watcher acquire_timer_;
     flux::Watcher silence_timer_;

@@ -26,6 +26,9 @@ std::vector<std::uint64_t> ids(const Scheduler::Effects& effects) {
     return out;
 }
 using Ids = std::vector<std::uint64_t>;
+ResourceSet first_core(std::uint32_t rank) {
+    return {{{rank, IdSet::range(0, 0), {}}}};
+}
 }  // namespace
 
 TEST_CASE("scheduler: the highest priority starts first, then the earlier, then the lower id") {
@@ -354,6 +357,59 @@ TEST_CASE("scheduler: kept reservations move forward when nodes come back, and n
     CHECK(ids(s.pass(at(6))) == Ids{4});  // on the node that came back
     REQUIRE(s.free(JobId{1}, {}, true).has_value());
     CHECK(ids(s.pass(at(101))) == Ids{2});
+}
+
+// Mutant: libsched/policy/kept_reservations.hpp: false) || has_room) { => false)) {
+TEST_CASE("scheduler: who waits behind a kept reservation starts when that is given up") {
+    const auto behind_big = [] {
+        auto s = scheduler(KeptReservations{}, 2, 1);
+        REQUIRE(s.hello(JobId{1}, first_core(1), at(500)).has_value());
+        REQUIRE(s.alloc(waiting(2, 2, 100, 16)).has_value());
+        REQUIRE(s.alloc(waiting(3, 1, 600, 10)).has_value());
+        CHECK(s.pass(at(0)).started.empty());
+        CHECK(s.due() == at(500));
+        return s;
+    };
+    SECTION("its job is cancelled") {
+        auto s = behind_big();
+        REQUIRE(s.cancel(JobId{2}));
+        CHECK(ids(s.pass(at(1))) == Ids{3});
+        CHECK(s.due() == never);
+    }
+    SECTION("its job is held") {
+        auto s = behind_big();
+        const std::vector<std::pair<JobId, std::uint32_t>> held{{JobId{2}, priority_held}};
+        s.prioritize(held);
+        CHECK(ids(s.pass(at(1))) == Ids{3});
+    }
+    SECTION("it is due, and its node is down") {
+        auto s = behind_big();
+        s.set_up(IdSet::range(1, 1), false);
+        REQUIRE(s.free(JobId{1}, {}, true).has_value());
+        CHECK(s.pass(at(2)).started.empty());
+        CHECK(s.due() == at(500));
+        s.set_due();
+        CHECK(s.wants_pass());
+        CHECK(ids(s.pass(at(501))) == Ids{3});
+    }
+}
+
+// Mutant: libsched/policy/backfill.hpp: if (!space.may_ever_start(*job)) { => if (false) {
+TEST_CASE("scheduler: a head that the nodes which are up cannot run leaves its reservation to the next job") {
+    auto s = scheduler(Easy{}, 4, 1);
+    s.set_up(IdSet::range(3, 3), false);
+    REQUIRE(s.hello(JobId{1}, first_core(0), at(10)).has_value());
+    REQUIRE(s.hello(JobId{2}, first_core(1), at(10)).has_value());
+    REQUIRE(s.alloc(waiting(3, 4, 100, 20)).has_value());
+    REQUIRE(s.alloc(waiting(4, 3, 100, 16)).has_value());
+    REQUIRE(s.alloc(waiting(5, 1, 3000, 10)).has_value());
+    CHECK(s.pass(at(0)).started.empty());  // job 5 would delay job 4
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(s.pass(at(9)).started.empty());
+    REQUIRE(s.free(JobId{2}, {}, true).has_value());
+    CHECK(ids(s.pass(at(10))) == Ids{4});
+    s.set_up(IdSet::range(3, 3), true);
+    CHECK(s.pass(at(11)).started.empty());  // now the head is protected again
 }
 
 TEST_CASE("scheduler: a new end of the instance gives all kept reservations their time again") {
