@@ -85,6 +85,22 @@ for broker in $BROKERS; do
 		EOF
 		instance $broker edit.sh
 	'
+	test_expect_success "$broker: edits by command survive a restart, also after the file was brought up to date by hand" '
+		configure "state = \"$PWD/site/state.sqlite\"" && printf "\"chem\" = 40\n" >site/shares.toml &&
+		cat >before.sh <<-\EOF &&
+		edit() { rpc job-priority.tree-set "{\"toml\": \"\\\"chem\\\" = $1\\n\", \"reason\": \"a grant\"}"; }
+		edit 41
+		printf "\"chem\" = 41\n" >site/shares.toml
+		flux config reload
+		log_has "has the same text as before; revision 2 stays"
+		edit 50
+		test "$(stat_of revision)" = 3
+		EOF
+		cat >after.sh <<-\EOF &&
+		rpc job-priority.tree-get | jq -e "[.revision, .toml] == [3, \"\\\"chem\\\" = 50\\n\"]"
+		EOF
+		instance $broker before.sh && instance $broker after.sh
+	'
 	test_expect_success "$broker: a file that is removed, or a folder in its place, is told once, and the tree stays" '
 		configure && printf "\"physics\" = 60\n\"physics/@*\" = 1\n" >site/shares.toml &&
 		cat >gone.sh <<-\EOF &&

@@ -25,7 +25,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
 Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
     log_.restore(saved);
     log_.begin_usage_hours(now);
-    std::vector<std::string> warnings = trees_.restore(saved.revisions);
+    std::vector<std::string> warnings = trees_.restore(saved.revisions, saved.meta.file_revision);
     Result<Accounting> accounting = Accounting::restore(log_, trees_.tree(), saved, counting_of(settings_), now);
     if (!accounting) {
         return accounting.error();
@@ -156,6 +156,13 @@ void PriorityService::set_scheduler(const SchedulerView& scheduler) {
         sends_.scheduler().clear();
     }
     ranking_.set_scheduler(scheduler);
+}
+
+Result<std::optional<TreeProposal>> PriorityService::propose_file(const std::string& text, const std::string& file,
+                                                                  Instant now) {
+    Result<std::optional<TreeProposal>> proposal = trees_.propose_file(members(), text, file, now);
+    log_.set_file_revision(trees_.file_revision());
+    return proposal;
 }
 
 void PriorityService::accept(TreeChangeover changeover) {

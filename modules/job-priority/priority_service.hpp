@@ -84,14 +84,12 @@ class PriorityService {
     void set_utc_offset(Duration offset) { utc_offset_ = offset; }
     /// Whether usage was reset since the last call.
     bool take_was_reset() { return accounting_.ledgers().take_was_reset(); }
-    /// See TreeStore::propose() and propose_file(), for the tree in force and the users here. O(size + jobs).
+    /// See TreeStore::propose(), for the tree in force and the users here. O(size + jobs).
     Result<TreeProposal> propose(const TreeEdit& edit, const std::string& file, Instant now) const {
         return trees_.propose(members(), edit, file, now);
     }
-    Result<std::optional<TreeProposal>> propose_file(const std::string& text, const std::string& file,
-                                                     Instant now) const {
-        return trees_.propose_file(members(), text, file, now);
-    }
+    /// The same of TreeStore::propose_file().
+    Result<std::optional<TreeProposal>> propose_file(const std::string& text, const std::string& file, Instant now);
     /// See TreeStore::changes_between(). O(size + jobs).
     Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
         return trees_.changes_between(members(), a, b);

@@ -48,7 +48,8 @@ std::map<std::string, std::string> meta_texts(const StateMeta& meta) {
             {"usage_since_us", std::to_string(meta.usage_since.time_since_epoch().count())},
             {"instance", meta.instance},
             {"hosts", text_of_numbers(meta.hosts)},
-            {"names_key", text_of_numbers({meta.names_key.first, meta.names_key.second})}};
+            {"names_key", text_of_numbers({meta.names_key.first, meta.names_key.second})},
+            {"file_revision", std::to_string(meta.file_revision)}};
 }
 
 void set_meta(SavedState& saved, const std::string& key, const std::string& value) {
@@ -69,6 +70,8 @@ void set_meta(SavedState& saved, const std::string& key, const std::string& valu
         std::vector<std::uint64_t> parts = numbers_in(value);
         parts.resize(2);
         meta.names_key = {parts[0], parts[1]};
+    } else if (key == "file_revision") {
+        meta.file_revision = number_or_zero(value);
     } else if (key == "half_life_us") {
         saved.ledger.half_life = Duration{number_or_zero(value)};
     } else if (key == "frame") {

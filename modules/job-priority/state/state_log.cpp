@@ -35,6 +35,13 @@ void StateLog::set_names_key(const HashKey& key) {
     batch_.meta = meta_;
 }
 
+void StateLog::set_file_revision(std::int64_t revision) {
+    if (revision != meta_.file_revision) {
+        meta_.file_revision = revision;
+        batch_.meta = meta_;
+    }
+}
+
 void StateLog::begin_life(std::uint64_t host) {
     std::vector<std::uint64_t>& hosts = meta_.hosts;
     if (!hosts.empty() && hosts.back() == host) {

@@ -157,6 +157,7 @@ struct StateMeta {
     /// The parent's jobs that this instance lived in, the present one last. At most StateLog::hosts_max.
     std::vector<std::uint64_t> hosts{};
     HashKey names_key{};  ///< of the names that ChildReports gives; secret, the same for the life of the file
+    std::int64_t file_revision = 0;  ///< see TreeStore::file_revision()
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 

@@ -25,9 +25,10 @@ Result<ShareTree> parse(const std::string& text, const std::string& file) {
 
 TreeStore::TreeStore() : tree_(std::make_shared<const ShareTree>()) {}
 
-std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions) {
+std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions, std::int64_t file_revision) {
     std::vector<std::string> warnings;
     history_ = std::move(revisions);
+    file_revision_ = file_revision;
     for (auto revision = history_.rbegin(); revision != history_.rend(); ++revision) {
         Result<ShareTree> tree = parse(revision->toml, "revision " + std::to_string(revision->revision));
         if (tree) {
@@ -84,11 +85,16 @@ Error TreeStore::stale(std::int64_t base) const {
 }
 
 Result<std::optional<TreeProposal>> TreeStore::propose_file(const TreeMembers& members, const std::string& text,
-                                                            const std::string& file, Instant now) const {
-    const auto last_read = std::find_if(history_.rbegin(), history_.rend(),
-                                        [](const TreeRevision& revision) { return revision.author == file_author; });
+                                                            const std::string& file, Instant now) {
     const std::string bare = split_revision(text).text;
-    if (bare == in_force_.toml || (last_read != history_.rend() && last_read->toml == bare)) {
+    if (bare == in_force_.toml) {
+        file_revision_ = in_force_.revision;
+        return std::optional<TreeProposal>();
+    }
+    const auto last_read = std::find_if(history_.rbegin(), history_.rend(), [&](const TreeRevision& revision) {
+        return revision.author == file_author || revision.revision == file_revision_;
+    });
+    if (last_read != history_.rend() && last_read->toml == bare) {
         return std::optional<TreeProposal>();
     }
     Result<TreeProposal> proposal =

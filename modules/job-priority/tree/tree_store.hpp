@@ -53,7 +53,8 @@ class TreeStore {
 
     TreeStore();
     /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
-    std::vector<std::string> restore(std::vector<TreeRevision> revisions);
+    /// \param file_revision  as file_revision() was
+    std::vector<std::string> restore(std::vector<TreeRevision> revisions, std::int64_t file_revision);
 
     /// Checks an edit against the tree in force. Without a tree no base is required. Errors: EINVAL with every mistake,
     /// one a line, as "file:line:column: ...", and for a tree that would lose all nodes unasked; EMSGSIZE for a reason
@@ -61,10 +62,13 @@ class TreeStore {
     Result<TreeProposal> propose(const TreeMembers& members, const TreeEdit& edit, const std::string& file,
                                  Instant now) const;
 
-    /// The share-tree file's text at start or on reload: a proposal if it differs from the text that was last taken
-    /// from the file; nothing if it is the same (edits made since by the command stay in force); else its mistakes.
+    /// The share-tree file's text at start or on reload: a proposal if it differs from the text in force and from the
+    /// last text that the file had; nothing if it is one of these (edits made since by the command stay in force);
+    /// else its mistakes. Notes a text that is the one in force as the last that the file had.
     Result<std::optional<TreeProposal>> propose_file(const TreeMembers& members, const std::string& text,
-                                                     const std::string& file, Instant now) const;
+                                                     const std::string& file, Instant now);
+    /// The revision that was in force when the file was last read with its text; 0: none.
+    std::int64_t file_revision() const { return file_revision_; }
 
     /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree), if each had the
     /// members of today. So entitlements are those of the change itself, not of an account without its members. Errors:
@@ -92,6 +96,7 @@ class TreeStore {
 
     ShareTreePtr tree_;
     TreeRevision in_force_;
+    std::int64_t file_revision_ = 0;
     std::vector<TreeRevision> history_;
     std::string problem_;
 };

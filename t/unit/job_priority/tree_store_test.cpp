@@ -83,9 +83,28 @@ TEST_CASE("trees: the file counts when it changed, not when the command changed 
     CHECK_FALSE(store.propose_file(nobody(store), "\"a\" = x\n", "f", at(3)));
 }
 
+// Mutant: modules/job-priority/tree/tree_store.cpp: file_revision_ = in_force_.revision => (void)in_force_.revision
+TEST_CASE("trees: a file that was brought up to date by hand does not undo later edits by command") {
+    const std::string exported = GENERATE(std::string("\"a\" = 41\n"), with_revision("\"a\" = 41\n", 2));
+    TreeStore store;
+    store.accept(**store.propose_file(nobody(store), "\"a\" = 40\n", "f", at(1)));
+    store.accept(proposed(store, "\"a\" = 41\n"));
+    CHECK_FALSE(*store.propose_file(nobody(store), exported, "f", at(2)));
+    store.accept(proposed(store, "\"a\" = 50\n"));
+    CHECK_FALSE(*store.propose_file(nobody(store), exported, "f", at(3)));
+    TreeStore restarted;
+    CHECK(restarted.restore(store.history(), store.file_revision()).empty());
+    const auto untouched = restarted.propose_file(nobody(restarted), exported, "f", at(4));
+    REQUIRE(untouched);
+    CHECK_FALSE(*untouched);
+    const auto back = restarted.propose_file(nobody(restarted), "\"a\" = 40\n", "f", at(5));
+    REQUIRE((back && *back));
+    CHECK((*back)->revision.revision == 4);
+}
+
 TEST_CASE("trees: a stored revision that no longer parses falls back to the one before it") {
     TreeStore store;
-    const auto warnings = store.restore({{1, at(0), "me", "", "\"a\" = 1\n"}, {2, at(1), "me", "", "not toml"}});
+    const auto warnings = store.restore({{1, at(0), "me", "", "\"a\" = 1\n"}, {2, at(1), "me", "", "not toml"}}, 0);
     CHECK(store.in_force().revision == 1);
     REQUIRE(warnings.size() == 1);
     CHECK_THAT(warnings[0], Contains("revision 2"));
