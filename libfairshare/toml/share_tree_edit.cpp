@@ -95,6 +95,7 @@ bool write_field(std::string& text, const TomlNode& line, std::string_view field
         }
     }
     const std::string entry = std::string{field} + " = " + std::string{value};
+    const std::string entry_in_table = std::string{last_part(field)} + " = " + std::string{value};
     if (text[line.value] != '{') {  // "bio" = 10
         text.replace(line.value, line.value_end - line.value,
                      "{ shares = " + text.substr(line.value, line.value_end - line.value) + ", " + entry + " }");
@@ -102,7 +103,11 @@ bool write_field(std::string& text, const TomlNode& line, std::string_view field
     }
     for (const TomlField& one : line.fields) {  // at = { debug = 20 }
         if (one.is_in_table && one.name.substr(0, one.name.find('.')) == field.substr(0, field.find('.'))) {
-            text.insert(one.end, ", " + std::string{last_part(field)} + " = " + std::string{value});
+            text.insert(one.end, ", " + entry_in_table);
+            return true;
+        }
+        if (field.starts_with(one.name + ".")) {  // at = {}
+            text.replace(one.value, one.end - one.value, "{ " + entry_in_table + " }");
             return true;
         }
     }
@@ -118,6 +123,17 @@ bool write_field(std::string& text, const TomlNode& line, std::string_view field
     return true;
 }
 
+/// The bytes of the field's key and value; with those of its table in braces where it is the only field in it.
+std::pair<std::size_t, std::size_t> extent_of(const std::string& text, const TomlNode& line, const TomlField& field) {
+    const std::string_view table = std::string_view{field.name}.substr(0, field.name.find('.') + 1);
+    const auto is_in_it = [&](const TomlField& one) { return one.name.starts_with(table); };
+    if (!field.is_in_table || std::count_if(line.fields.begin(), line.fields.end(), is_in_it) > 1) {
+        return {field.begin, field.end};
+    }
+    const std::size_t before = text.find_last_of("{,", text.rfind('{', field.begin) - 1);
+    return {text.find_first_not_of(" \t", before + 1), text.find('}', field.end) + 1};
+}
+
 /// Whether it is there. Goes with the comma that parts it from the next or from the one before.
 bool erase_field(std::string& text, const TomlNode& line, std::string_view field) {
     const auto found =
@@ -125,8 +141,7 @@ bool erase_field(std::string& text, const TomlNode& line, std::string_view field
     if (found == line.fields.end() || text[line.value] != '{') {
         return false;
     }
-    std::size_t begin = found->begin;
-    std::size_t end = found->end;
+    auto [begin, end] = extent_of(text, line, *found);
     const std::size_t after = text.find_first_not_of(" \t", end);
     if (text[after] == ',') {
         end = text.find_first_not_of(" \t", after + 1);

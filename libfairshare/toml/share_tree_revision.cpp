@@ -8,12 +8,14 @@ namespace weir {
 namespace {
 
 constexpr std::string_view before = "# Revision ";
+constexpr std::string_view leading_mark = "\xef\xbb\xbf";
 constexpr std::string_view after =
     " of the share tree; `weir share apply` refuses this text once there is a newer one.";
 
 }  // namespace
 
 std::string with_revision(std::string_view text, std::int64_t revision) {
+    text.remove_prefix(text.starts_with(leading_mark) ? leading_mark.size() : 0);
     return std::string(before) + std::to_string(revision) + std::string(after) + "\n" + std::string(text);
 }
 

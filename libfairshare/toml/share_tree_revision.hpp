@@ -9,7 +9,8 @@
 
 namespace weir {
 
-/// The text with a first line that carries the revision. REQUIRES: revision >= 0.
+/// The text with a first line that carries the revision. Without a byte order mark, which is valid only at the begin of
+/// a text. REQUIRES: revision >= 0.
 std::string with_revision(std::string_view text, std::int64_t revision);
 
 /// A text without its revision line, all other bytes unchanged.

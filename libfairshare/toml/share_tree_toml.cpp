@@ -233,7 +233,7 @@ class Reader {
         node.spec.name = std::string{key.str()};
         node.spec.position = at;
         node.line_begin = lines_.begin(at.line);
-        node.line_end = lines_.end(at.line);
+        node.line_end = lines_.end(position_of(value.source().end).line);
         return node;
     }
 

@@ -27,7 +27,7 @@ struct TomlField {
 struct TomlNode {
     NodeSpec spec;
     std::size_t line_begin = 0;     ///< first byte of the line
-    std::size_t line_end = 0;       ///< past its newline
+    std::size_t line_end = 0;       ///< past its newline; a list in the value may have several lines
     std::size_t value = 0;          ///< right of the equals sign: a number, a text, a table in braces
     std::size_t value_end = 0;      ///< past it
     std::vector<TomlField> fields;  ///< in the text's order

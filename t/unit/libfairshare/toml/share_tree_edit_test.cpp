@@ -129,10 +129,30 @@ TEST_CASE("edit: any field is set, changed and taken away, and the rest of the l
     CHECK(set("chem", "shares", "") == with("shares = 3, at", "at"));
     CHECK(set("chem", "at.debug", "") == with("at.debug = 20, ", ""));
     CHECK(set("chem", "cores_max", "") == with(", cores_max = [64, 128]", ""));
-    CHECK(set("math", "at.debug", "") == with("debug = 2 ", " "));
+    CHECK(set("math", "at.debug", "") == with("at = { debug = 2 }", ""));
     CHECK(refused(set_field_line(before, "bio", "cores_max", "")) ==
           "share tree: \"bio\" has no field \"cores_max\" to take away");
     CHECK(refused(set_field_line(before, "bio", "shares", "")).find("to take away") != std::string::npos);
+}
+
+TEST_CASE("edit: the last field of a table in braces takes the table along, and an empty one is filled") {
+    const std::string before = "\"a\" = { shares = 3, at = { debug = 2 }, cores_max = 9 }\n";
+    const std::string without = done(set_field_line(before, "a", "at.debug", ""));
+    CHECK(without == "\"a\" = { shares = 3, cores_max = 9 }\n");
+    CHECK(done(set_field_line(without, "a", "at.night", "5")) ==
+          "\"a\" = { shares = 3, cores_max = 9, at.night = 5 }\n");
+    CHECK(done(set_field_line("\"a\" = { at = { debug = 2, night = 5 } }\n", "a", "at.night", "")) ==
+          "\"a\" = { at = { debug = 2 } }\n");
+    CHECK(done(set_field_line("\"a\" = { shares = 3, at = {  } }\n", "a", "at.night", "5")) ==
+          "\"a\" = { shares = 3, at = { night = 5 } }\n");
+}
+
+TEST_CASE("edit: a list over several lines belongs to its node's line") {
+    const std::string node = "\"a\" = { shares = 3, projects = [\n  \"x\",\n  \"y\" ] }  # two\n";
+    const std::string both = node + "\"b\" = 1\n";
+    CHECK(done(add_node_line(both, "a/@al", 2)) == node + "\"a/@al\" = 2\n\"b\" = 1\n");
+    CHECK(done(remove_node_line(both, "a")) == "\"b\" = 1\n");
+    CHECK(done(set_shares(both, "a", 4)) == "\"a\" = { shares = 4" + both.substr(both.find(", projects")));
 }
 
 TEST_CASE("edit: a field that would not hold is refused with what would be right") {

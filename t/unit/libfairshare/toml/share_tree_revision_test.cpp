@@ -19,6 +19,12 @@ TEST_CASE("revision line: what is put on is taken off, every other byte stays") 
     }
 }
 
+TEST_CASE("revision line: the byte order mark of a text goes, since it would stand inside") {
+    const std::string exported = with_revision("\xef\xbb\xbf\"a\" = 1\n", 3);
+    CHECK(std::holds_alternative<ShareTree>(parse_share_tree(exported)));
+    CHECK(split_revision(exported).text == "\"a\" = 1\n");
+}
+
 TEST_CASE("revision line: an editor's line ends and cut texts") {
     std::string exported = with_revision("\"a\" = 1\n", 3);
     exported.insert(exported.find('\n'), "\r");
