@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the views of an association's place and its reasons. See views.hpp; the reasons are libfairshare/explain's.
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <ratio>
 #include <utility>
 
 #include "libfairshare/base/nearest_name.hpp"
@@ -128,6 +130,7 @@ class Scene {
             bill_of(service_.settings(), request_from(*tree_, node), allocated(job, service_.ranking().machine()));
         const CoreMicros more =
             static_cast<CoreMicros>(bill.rate) * static_cast<CoreMicros>(job.length.count()) / billing_unit;
+        add_history(node, job);
         for (NodeId at = node;; at = tree_->parent(at)) {
             CoreMicros& usage = measured_.usage.usage.at(at.value);
             usage = std::min(usage + more, usage_max);
@@ -194,6 +197,24 @@ class Scene {
     }
 
   private:
+    /// The part of the job that dynamic priorities read: LSF's history of a job that has ended, which has no decay yet.
+    void add_history(NodeId node, const ThoughtJob& job) {
+        if (measured_.dynamic.empty()) {
+            return;
+        }
+        const LsfHistorySettings& settings = service_.settings().lsf.history;
+        const double length_h = std::chrono::duration<double, std::ratio<3600>>(job.length).count();
+        for (NodeId at = node;; at = tree_->parent(at)) {
+            DynamicUse& use = measured_.dynamic.at(at.value);
+            use.cpu_time_h += job.cores * length_h;
+            use.hist_run_time_h +=
+                settings.enable_hist_run_time ? (settings.counts_cpus ? job.cores : 1) * length_h : 0;
+            if (at == root_node) {
+                return;
+            }
+        }
+    }
+
     Result<NodeId> place_of_all(const std::string& reference) {
         if (const auto node = tree_->find(reference); node && *node != root_node) {
             return tree_->kind(*node) == NodeKind::any_member ? Result<NodeId>(no_user(reference)) : *node;

@@ -156,6 +156,28 @@ TEST_CASE("dynamic-user: divisor as LSF writes it, from finished and running job
     CHECK(measured.dynamic.at(s->accounting().tree().find("a")->value).job_slots == 4);
 }
 
+// Mutant: modules/job-priority/messages/views_share.cpp: use.cpu_time_h += job.cores => use.cpu_time_h += 0 * job.cores
+TEST_CASE("dynamic-user: `share after` tells the factors and ranks that such a job leaves") {
+    Settings with = settings();
+    with.algorithm = "dynamic-user";
+    with.lsf.history.hist_hours = 0;
+    with.lsf.history.enable_hist_run_time = GENERATE(false, true);
+    with.lsf.history.counts_cpus = GENERATE(false, true);
+    auto s = charging_service(with, "\"a\" = 1\n\"a/@alice\" = 1\n\"a/@bob\" = 1\n\"b\" = 1\n\"b/@bob\" = 1\n");
+    const auto told = [&](const char* key, Instant now) {
+        const auto view = share_after_view(*s, "a/@alice", {8, std::chrono::hours(1)}, now);
+        REQUIRE(view);
+        return json_number_value(json_object_get(view->get(), key));
+    };
+    const double factor_after = told("factor_after", at(1));
+    const double rank_after = told("rank_after", at(1));
+    CHECK(factor_after < told("factor", at(1)));
+    submit_request(*s, 1, alice, in(""));
+    run(*s, 1, 2, 3602, 8);
+    CHECK(told("factor", at(3602)) == factor_after);
+    CHECK(told("rank", at(3602)) == rank_after);
+}
+
 TEST_CASE("demand-capped: running and waiting cores are the demand, summed up the tree") {
     Settings with = settings();
     with.algorithm = "demand-capped";
