@@ -5,20 +5,13 @@
 #include <algorithm>
 
 #include "cmd/accounting/accounting_row.hpp"
+#include "cmd/accounting/names.hpp"
 #include "cmd/common/text.hpp"
-#include "libfairshare/tree/share_tree_builder.hpp"
 
 namespace weir::cmd {
 namespace {
 
 const DroppedColumn bank_priority{"priority", {"", "0", "0.0"}, "the priorities of banks (see [weir.associations])"};
-
-/// Why the bank's name is none of an account; empty if it is one.
-std::string bank_name_error(const std::string& name) {
-    const std::string why = component_error(name);
-    return why.empty() && kind_of_component(name) != NodeKind::account ? "it begins as a line of another kind does"
-                                                                       : why;
-}
 
 class BankReader {
   public:
@@ -61,7 +54,7 @@ class BankReader {
         if (!bank.is_active) {
             return Done{};
         }
-        if (const std::string why = bank_name_error(bank.name); !why.empty()) {
+        if (const std::string why = account_name_error(bank.name); !why.empty()) {
             return mistake_in(bank, in_quotes(bank.name) + " is no name of an account here: " + why);
         }
         if (bank.parent.empty()) {

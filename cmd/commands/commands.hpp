@@ -30,6 +30,7 @@ Command share_export_command();
 Command share_report_command();
 Command export_flux_accounting_command();
 Command import_flux_accounting_command();
+Command import_slurm_command();
 Command usage_command();
 Command usage_report_command();
 Command prio_list_command();

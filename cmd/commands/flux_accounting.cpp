@@ -43,17 +43,6 @@ Result<ShareTree> tree_of(const json_t* answer) {
     return tree.with_members(members);
 }
 
-void note_left_out(const Context& context, const std::vector<std::string>& left_out, const std::string& title) {
-    if (left_out.empty()) {
-        return;
-    }
-    std::string text = title;
-    for (const std::string& line : left_out) {
-        text += "\n  " + printable(line);
-    }
-    context.note(text);
-}
-
 /// Both or none: one table of an older tree beside one of a newer would be no tree.
 Status write_tables(const std::filesystem::path& folder, const FluxAccountingTables& tables) {
     std::error_code failed;

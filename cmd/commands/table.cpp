@@ -34,6 +34,7 @@ std::vector<Command> command_table() {
         share_report_command(),
         export_flux_accounting_command(),
         import_flux_accounting_command(),
+        import_slurm_command(),
         usage_command(),
         usage_report_command(),
         top_command(),
