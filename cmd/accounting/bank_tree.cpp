@@ -7,6 +7,7 @@
 #include "cmd/accounting/accounting_row.hpp"
 #include "cmd/accounting/names.hpp"
 #include "cmd/common/text.hpp"
+#include "libfairshare/tree/share_tree.hpp"
 
 namespace weir::cmd {
 namespace {

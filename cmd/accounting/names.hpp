@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: which names that another system gives its accounts a share tree can hold.
+// Owns: which names that another system gives its accounts and users a share tree can hold.
 #pragma once
 #include <string>
-
-#include "libfairshare/tree/share_tree_builder.hpp"
+#include <string_view>
 
 namespace weir::cmd {
 
 /// Why the name is none of an account; empty if it is one.
-inline std::string account_name_error(const std::string& name) {
-    const std::string why = component_error(name);
-    return why.empty() && kind_of_component(name) != NodeKind::account ? "it begins as a line of another kind does"
-                                                                       : why;
-}
+std::string account_name_error(const std::string& name);
+/// The same of a user, and of the partition in which he has a line ("alice:debug"); that is empty for all.
+std::string user_line_error(const std::string& user, const std::string& partition);
+/// A share tree is a text in UTF-8; other systems take any bytes.
+bool is_utf8(std::string_view text);
 
 }  // namespace weir::cmd

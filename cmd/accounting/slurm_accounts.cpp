@@ -177,7 +177,7 @@ class SlurmReader {
 
     Status read_user(const DumpLine& line) {
         const std::string name(line.name);
-        if (const std::string why = user_name_error(name); !why.empty()) {
+        if (const std::string why = user_line_error(name, ""); !why.empty()) {
             return mistake(line.number, in_quotes(name) + " is no name of a user here: " + why);
         }
         const SlurmAccount& account = accounts_[parent_];
@@ -186,7 +186,7 @@ class SlurmReader {
             return read.error();
         }
         const std::string component = "@" + name + (read->partition.empty() ? "" : ":" + read->partition);
-        if (const std::string why = component_error(component); !why.empty()) {
+        if (const std::string why = user_line_error(name, read->partition); !why.empty()) {
             return mistake(line.number, in_quotes(read->partition) + " is no name of a partition here: " + why);
         }
         SlurmUser& user = users_[name];

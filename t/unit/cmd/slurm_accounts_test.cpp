@@ -214,6 +214,16 @@ TEST_CASE("slurm: what makes no share tree is refused by file and line") {
     CHECK(message_below_cluster("User - 'al':Partition='a,b'\n")
               .find("tux.cfg:2: \"a,b\" is no name of a partition "
                     "here: ") == 0);
+    const std::string encoding = ": it is not in UTF-8";
+    for (const std::string bad : {"\x9a", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82z"}) {
+        CHECK(message_below_cluster("Account - 'a" + bad + "'\n").find("is no name of an account here" + encoding) !=
+              std::string::npos);
+        CHECK(message_below_cluster("User - 'a" + bad + "'\n").find("is no name of a user here" + encoding) !=
+              std::string::npos);
+        CHECK(message_below_cluster("User - 'a':Partition='p" + bad + "'\n")
+                  .find("is no name of a partition here" + encoding) != std::string::npos);
+    }
+    CHECK(toml_below_cluster("Account - 'z\xc3\xbcrich':Description='Z\xfcrich'\n") == "\"z\xc3\xbcrich\" = 1\n");
     std::string deep;
     for (int i = 0; i <= 64; ++i) {
         deep += "Account - 'a" + std::to_string(i) + "'\nParent - 'a" + std::to_string(i) + "'\n";
