@@ -60,6 +60,9 @@ void PriorityEngine::store(std::size_t i, const JobInputs& job) {
     qos_[i] = job.qos;
     urgency_[i] = job.urgency;
     static_[i] = static_part(job);
+}
+
+void PriorityEngine::drop_floor(std::size_t i) {
     if (settings_.only_raises) {
         floor_.resize(slots());
         floor_[i] = 0;
@@ -96,12 +99,22 @@ PriorityEngine::Slot PriorityEngine::insert(const JobInputs& inputs) {
     association_[i] = unpushed_bit;
     pushed_[i] = 0;
     store(i, inputs);
+    drop_floor(i);
     live_++;
     return Slot{static_cast<std::uint32_t>(i)};
 }
 
 void PriorityEngine::update(Slot slot, const JobInputs& inputs) {
     WEIR_CHECK(is_live(slot));
+    store(slot.value, inputs);
+    drop_floor(slot.value);
+}
+
+void PriorityEngine::renew(Slot slot, const JobInputs& inputs) {
+    WEIR_CHECK(is_live(slot));
+    if (this->inputs(slot).extras.given != inputs.extras.given) {
+        drop_floor(slot.value);
+    }
     store(slot.value, inputs);
 }
 

@@ -36,8 +36,11 @@ class PriorityEngine {
     void reserve(std::size_t jobs);
     /// Adds a job; the next pass yields it. O(1) amortised.
     Slot insert(const JobInputs& inputs);
-    /// New inputs of a job (urgency, queue, size, hold ended...). O(1).
+    /// New inputs of a job (urgency, queue, size, hold ended...): its priority may fall. O(1).
     void update(Slot slot, const JobInputs& inputs);
+    /// The inputs of a job that did not change itself, after a change of the tree or of settings: with only_raises its
+    /// priority does not fall, unless it was or is given. O(1).
+    void renew(Slot slot, const JobInputs& inputs);
     void remove(Slot slot);
     std::size_t size() const { return live_; }
 
@@ -81,6 +84,8 @@ class PriorityEngine {
 
     double static_part(const JobInputs& job) const;
     void store(std::size_t i, const JobInputs& inputs);
+    /// The results of earlier passes no longer bound the job's priority.
+    void drop_floor(std::size_t i);
     /// Calls `apply` with each array that has an entry for every slot.
     template <typename Apply>
     void each_column(Apply apply);

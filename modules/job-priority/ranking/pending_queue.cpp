@@ -92,7 +92,7 @@ JobExtras PendingQueue::extras_of(const BookJob& job, double site) const {
     return extras;
 }
 
-void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, std::optional<std::uint32_t> from_above) {
+JobInputs PendingQueue::inputs_of(const BookJob& job, std::uint32_t factor, double site) const {
     JobInputs inputs;
     inputs.id = weir::JobId{job.id};
     inputs.submit = job.first_submit;
@@ -107,6 +107,12 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, st
     inputs.qos = static_cast<std::uint8_t>(qos_index_.of(job.request->qos));
     inputs.urgency = static_cast<std::uint8_t>(std::clamp(job.urgency, urgency_held, urgency_expedited));
     inputs.extras = extras_of(job, site);
+    return inputs;
+}
+
+void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, std::optional<std::uint32_t> from_above,
+                       PutCause cause) {
+    JobInputs inputs = inputs_of(job, factor, site);
     const auto [known, is_new] = places_.try_emplace(job.id);
     Place& place = known->second;
     const bool was_from_above = std::exchange(place.is_from_above, from_above.has_value());
@@ -119,7 +125,11 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, st
         const JobInputs known_as = engine_.inputs(place.slot);
         const std::uint32_t before = known_as.association;
         inputs.extras.given = from_above ? from_above : was_from_above ? given_first() : known_as.extras.given;
-        engine_.update(place.slot, inputs);
+        if (cause == PutCause::job) {
+            engine_.update(place.slot, inputs);
+        } else {
+            engine_.renew(place.slot, inputs);
+        }
         if (before != factor) {
             leave(before, place);
             join(factor, place);

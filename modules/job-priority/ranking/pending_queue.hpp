@@ -31,6 +31,12 @@ struct SchedulerView {
     friend bool operator==(const SchedulerView&, const SchedulerView&) = default;
 };
 
+/// Why a pending job is put.
+enum class PutCause : std::uint8_t {
+    job,       ///< it is new, or it changed itself: its priority may fall
+    settings,  ///< the tree, the users, the machine or the settings changed: with only_raises it does not fall
+};
+
 class PendingQueue {
   public:
     /// The instant for which priorities are computed, and the fair-share factors then.
@@ -49,7 +55,7 @@ class PendingQueue {
     /// Adds a pending job or takes its new inputs; marks it. `factor` is its fair-share factor's index, `site` what the
     /// site's own script set, `from_above` the parent instance's priority, which overrides any policy.
     void put(const BookJob& job, std::uint32_t factor, double site = 0.,
-             std::optional<std::uint32_t> from_above = std::nullopt);
+             std::optional<std::uint32_t> from_above = std::nullopt, PutCause cause = PutCause::job);
     void remove(FluxJobId id);
     /// The plugin has given the new job this first value. With PushRule::head it stays until the next full pass.
     void expect(FluxJobId id, std::uint32_t number) { places_.at(id).expected = number; }
@@ -114,6 +120,8 @@ class PendingQueue {
         bool is_held_back = false;
     };
     JobExtras extras_of(const BookJob& job, double site) const;
+    /// All but a given priority.
+    JobInputs inputs_of(const BookJob& job, std::uint32_t factor, double site) const;
     /// A job's priority before the policy sets one; none where the engine computes the sum.
     std::optional<std::uint32_t> given_first() const;
     std::size_t hand_over(Pusher& pusher);

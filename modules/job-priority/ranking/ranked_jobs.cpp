@@ -12,7 +12,7 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
             break;
         case BookChange::inputs: {
             const bool is_new = ranking.queue().find(id) == nullptr;
-            put(*applied.job);
+            put(*applied.job, PutCause::job);
             if (is_new && applied.is_live) {
                 first_.meet(*applied.job);
             }
@@ -55,10 +55,11 @@ bool RankedJobs::configure(Instant now) {
     return true;
 }
 
-void RankedJobs::put(const BookJob& job) {
+void RankedJobs::put(const BookJob& job, PutCause cause) {
     const auto from_above = given_.of(job);  // called in any case: it notes which job here is a copy
     const bool is_followed = from_above && settings_.takes_parent_factors;
-    stages_.ranking.put(stages_.accounting.tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt);
+    stages_.ranking.put(stages_.accounting.tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt,
+                        cause);
     if (is_followed || job.request->is_instance) {
         is_full_due_ = stages_.ranking.set_routed(true) || is_full_due_;
     }
@@ -68,14 +69,14 @@ void RankedJobs::put_all() {
     first_.values().clear();
     for (const auto& [id, job] : stages_.book.jobs()) {
         if (job.is_pending()) {
-            put(job);
+            put(job, PutCause::settings);
         }
     }
 }
 
 void RankedJobs::put_pending(FluxJobId id) {
     if (const BookJob* job = stages_.book.find(id); job != nullptr && job->is_pending()) {
-        put(*job);
+        put(*job, PutCause::job);
     }
 }
 

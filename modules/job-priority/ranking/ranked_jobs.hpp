@@ -54,7 +54,7 @@ class RankedJobs {
 
   private:
     void hold(const BookJob& job);
-    void put(const BookJob& job);
+    void put(const BookJob& job, PutCause cause);
     void put_pending(FluxJobId id);
 
     const Settings& settings_;

@@ -90,7 +90,8 @@ JobOwner Ranking::owner_of(const ShareTree& tree, const BookJob& job) const {
     return owner;
 }
 
-void Ranking::put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above) {
+void Ranking::put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above,
+                  PutCause cause) {
     if (!is_machine_known_ && machine_from(job) > machine_.cores) {
         machine_.cores = machine_from(job);
         order_.set_machine(machine_, time_);
@@ -100,7 +101,7 @@ void Ranking::put(const ShareTree& tree, const BookJob& job, double site, std::o
     if (!settings_.associations.empty() && factor >= queue_.engine().settings().association_priority.size()) {
         configure_queue(tree);  // a new member of the tree
     }
-    queue_.put(job, factor, site, from_above);
+    queue_.put(job, factor, site, from_above, cause);
     if (!order_.is_sum()) {
         order_.put(JobId{queue_.find(job.id)->value}, job, owner_of(tree, job), site, time_);
     }

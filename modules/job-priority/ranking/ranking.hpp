@@ -44,7 +44,8 @@ class Ranking {
     void set_time(Instant at) { time_ = at; }
     /// Inserts or updates a pending job and marks it. `site`: the site's value; `from_above`: the parent instance's
     /// priority.
-    void put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above);
+    void put(const ShareTree& tree, const BookJob& job, double site, std::optional<std::uint32_t> from_above,
+             PutCause cause);
     /// The job is no longer pending: it got resources (`is_start`), or it was removed.
     void leave(FluxJobId id, bool is_start);
     /// A job of that user holds so many cores, or has released them.

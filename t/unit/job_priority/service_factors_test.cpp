@@ -166,3 +166,34 @@ TEST_CASE("service: resources, nodes and time limits count") {
     submit_pending(*s, 3, alice, request);
     CHECK(pushed_at(*s, 6).at(3) == 375);  // 3 nodes of 16 cores for 2 minutes
 }
+
+// Mutant: modules/job-priority/ranking/ranked_jobs.cpp: put(job, PutCause::settings); => put(job, PutCause::job);
+TEST_CASE("service: with only-raises no change of tree, machine or settings lowers a job, and one of itself does") {
+    Settings raising = settings();
+    raising.only_raises = true;
+    raising.weights = {.wait = 0, .fairshare = 1000, .qos = 0, .queue = 0, .size = 0, .user = 0};
+    auto s = service(false, raising);
+    const std::string tree = "\"a\" = 1\n\"a/@alice\" = 1\n\"b\" = 1\n\"b/@bob\" = 1\n";
+    put_tree(*s, tree);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    submit_pending(*s, 1, alice);
+    submit_pending(*s, 2, bob);
+    REQUIRE(pushed_at(*s, 2).at(1) == 1000);
+    submit_pending(*s, 3, alice);  // alice uses the machine, so bob is first
+    s->apply(started(3, 3, 100));
+    CHECK(pushed_at(*s, 10).count(1) == 0);
+    const auto priority = [&](FluxJobId id, double t) {
+        return s->ranking().queue().engine().priority(*s->ranking().queue().find(id), at(t), s->ranking().factors());
+    };
+    put_tree(*s, "\"0\" = 1\n\"0/@carol\" = 1\n" + tree, 11);  // her index is another one
+    CHECK(pushed_at(*s, 12).count(1) == 0);
+    s->set_machine({64, 16});
+    raising.queues = {{"batch", 5}, {"debug", 9}};
+    s->configure(raising, at(13));
+    s->pass(at(13));
+    CHECK(priority(1, 13) == 1000);
+    s->apply(urgency(1, 14, 15));
+    s->pass(at(14));
+    CHECK(priority(1, 14) < 1000);
+}

@@ -215,7 +215,7 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
         const auto twin = unbound.insert(in);
         std::uint32_t least = 0;
         const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
-            rc::gen::pair(rc::gen::inRange(0, 4), rc::gen::inRange(0, 101)));
+            rc::gen::pair(rc::gen::inRange(0, 5), rc::gen::inRange(0, 101)));
         for (const auto& [what, value] : steps) {
             const std::vector<double> factors{value / 100.};
             if (what == 0) {
@@ -223,6 +223,12 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
                 engine.update(slot, in);
                 unbound.update(twin, in);
                 least = 0;
+                continue;
+            }
+            if (what == 4) {
+                in.association = static_cast<std::uint32_t>(value % 2);  // another tree: index 1 has no factor
+                engine.renew(slot, in);
+                unbound.renew(twin, in);
                 continue;
             }
             std::vector<PriorityEngine::Change> changes;
