@@ -4,10 +4,15 @@
 #include <string>
 
 #include "libfairshare/base/json/json.hpp"
+#include "libsched/priority/explain.hpp"
 #include "modules/job-priority/priority_service.hpp"
 
 namespace weir::priority {
 
+/// The path of the account that would pay for it; empty if nobody would.
+std::string account_of(const PriorityService& service, const BookJob& job);
+/// The six factors of every site always, the others if they are not 0 for the job.
+bool is_shown(const Term& term);
 std::string policy_name(const PriorityService& service);
 /// Sets id, user, account and queue.
 void set_job(Json& view, const PriorityService& service, const BookJob& job);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the views of the queue and of one job's priority. See views.hpp.
+// Owns: the view of one job's priority, and what the views of jobs have in common. See views.hpp.
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <map>
 
 #include "libfairshare/base/fsd.hpp"
@@ -29,12 +28,6 @@ std::string rounded(double value, int digits) {
     return text;
 }
 
-std::string account_of(const PriorityService& service, const BookJob& job) {
-    const ShareTree& tree = service.accounting().tree();
-    const auto payer = service.payers().would_pay(tree, job);
-    return payer ? tree.path(account_above(tree, payer->association.account)) : std::string();
-}
-
 /// "alice in physics/queue:debug", "physics/group:staff".
 std::string share_of(const ShareTree& tree, const Payer& payer) {
     const auto [account, leaf] = payer.association;
@@ -44,31 +37,6 @@ std::string share_of(const ShareTree& tree, const Payer& payer) {
 
 const char* state_name(const BookJob& job) {
     return job.has_resources ? "RUN" : job.is_over ? "CLEANUP" : job.is_eligible ? "SCHED" : "DEPEND";
-}
-
-/// The six factors of every site always, the others if they are not 0 for the job.
-bool is_shown(const Term& term) {
-    return term.factor_id <= Factor::user || term.contribution != 0 || term.raw != 0;
-}
-
-Json factors_view(const Breakdown& parts) {
-    Json factors = Json::object();
-    for (const Term& term : parts.terms) {
-        if (!is_shown(term)) {
-            continue;
-        }
-        factors.set(factor_names.at(static_cast<std::size_t>(term.factor_id)), term.factor);
-    }
-    return factors;
-}
-
-/// All, as the columns of `sprio -l` are there whatever the weights.
-Json contributions_view(const Breakdown& parts) {
-    Json contributions = Json::object();
-    for (const Term& term : parts.terms) {
-        contributions.set(factor_names.at(index_of(term.factor_id)), term.contribution);
-    }
-    return contributions;
 }
 
 Json terms_view(const Breakdown& parts) {
@@ -108,14 +76,6 @@ Json order_terms_view(const OrderTerms& order) {
         terms.append(std::move(entry));
     }
     return terms;
-}
-
-Json order_contributions_view(const OrderTerms& order) {
-    Json contributions = Json::object();
-    for (const OrderTerm& term : order.terms) {
-        contributions.set(term.name.c_str(), term.contribution);
-    }
-    return contributions;
 }
 
 Json ahead_view(const VisiblePart& part, FluxJobId id, const Standing& place, Instant now) {
@@ -272,14 +232,6 @@ const char* push_name(config::PushRule rule) {
     return rule == config::PushRule::head ? "head" : rule == config::PushRule::order ? "order" : "numbers";
 }
 
-/// A pending job and its place among those of its own queue.
-struct Placed {
-    const BookJob* job;
-    PriorityEngine::Change at;
-    long long rank = 0;
-    long long of = 0;
-};
-
 /// Its rank among the jobs of its own queue, and the jobs ahead of it of all queues that it competes with.
 Standing place_of(const PriorityService& service, const BookJob& job, PriorityEngine::Slot slot, Instant now) {
     std::map<std::string_view, Counts> counts{{job.request->queue, Counts::fully}};
@@ -297,45 +249,17 @@ Standing place_of(const PriorityService& service, const BookJob& job, PriorityEn
                     });
 }
 
-/// The number of pending jobs of each queue.
-std::map<std::string_view, long long> waiting_by_queue(const PriorityService& service) {
-    std::map<std::string_view, long long> waiting;
-    auto last = waiting.end();  // neighbours are mostly of one queue
-    for (const auto& [id, job] : service.book().jobs()) {
-        if (job.is_pending()) {
-            if (last == waiting.end() || last->first != job.request->queue) {
-                last = waiting.try_emplace(job.request->queue, 0).first;
-            }
-            last->second += 1;
-        }
-    }
-    return waiting;
-}
-
-/// The first `limit` in the order of their priorities. O(jobs + limit log limit).
-std::vector<Placed> placed_jobs(const PriorityService& service, Instant now,
-                                std::size_t limit = std::numeric_limits<std::size_t>::max()) {
-    std::vector<Placed> placed;
-    std::map<std::string_view, long long> ranks;
-    const std::map<std::string_view, long long> waiting = waiting_by_queue(service);
-    for (const PriorityEngine::Change& at :
-         in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors(), limit)) {
-        if (const BookJob* job = service.book().find(at.id.value)) {
-            const auto of = waiting.find(job->request->queue);
-            placed.push_back({job, at, ++ranks[job->request->queue], of == waiting.end() ? 0 : of->second});
-        }
-    }
-    return placed;
-}
-
-bool is_listed(const PriorityService& service, const BookJob& job, const ListQuery& query) {
-    return (!query.userid || job.charged_userid() == *query.userid) &&
-           (!query.queue || job.request->queue == *query.queue) &&
-           (query.match.empty() || service.users().name(job.charged_userid()).find(query.match) != std::string::npos ||
-            account_of(service, job).find(query.match) != std::string::npos);
-}
-
 }  // namespace
+
+std::string account_of(const PriorityService& service, const BookJob& job) {
+    const ShareTree& tree = service.accounting().tree();
+    const auto payer = service.payers().would_pay(tree, job);
+    return payer ? tree.path(account_above(tree, payer->association.account)) : std::string();
+}
+
+bool is_shown(const Term& term) {
+    return term.factor_id <= Factor::user || term.contribution != 0 || term.raw != 0;
+}
 
 std::string policy_name(const PriorityService& service) {
     return std::string(name_of(service.settings().policy));
@@ -380,58 +304,6 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     }
     const std::string limit = held_back_by(service, id);
     return limit.empty() ? limit : "limit: " + limit;
-}
-
-Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {
-    const PriorityService& service = part.service();
-    const PriorityEngine& engine = service.ranking().queue().engine();
-    Json jobs = Json::array();
-    const Measured measured = measured_for_order(service, now);
-    const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
-    const std::size_t all = service.ranking().queue().size();
-    const bool is_whole = part.is_all() && query.is_all();
-    std::size_t matching = 0;
-    for (const auto& [job, at, rank, of] :
-         placed_jobs(service, now, is_whole && query.limit != 0 ? query.limit : all)) {
-        if (!part.has(*job) || !is_listed(service, *job, query)) {
-            continue;
-        }
-        if (++matching > query.limit && query.limit != 0) {
-            continue;
-        }
-        Json entry = Json::object();
-        set_job(entry, service, *job);
-        entry.set("urgency", job->urgency).set("priority", static_cast<long long>(at.priority));
-        entry.set("rank", rank).set("of", of);
-        entry.set("submit", to_seconds(job->first_submit));
-        if (service.ranking().order().is_sum()) {
-            const Breakdown parts = breakdown(engine, at.slot, now, service.ranking().factors());
-            entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
-        } else {
-            const OrderTerms terms = explain_order(scene, at.id.value);
-            entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));
-        }
-        entry.set("qos", job->request->qos).set("cores", job->request->cores);
-        jobs.append(std::move(entry));
-    }
-    Json view = Json::object();
-    view.set("jobs", std::move(jobs)).set("of", static_cast<long long>(all)).set("now", to_seconds(now));
-    view.set("matching", static_cast<long long>(is_whole ? all : matching)).set("policy", policy_name(service));
-    return view;
-}
-
-Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>& ids) {
-    Json places = Json::array();
-    for (const Placed& one : placed_jobs(part.service(), now)) {
-        if (ids.count(one.job->id) != 0 && part.has(*one.job)) {
-            places.append(Json::own(json_pack("[I,I,I,I]", static_cast<json_int_t>(one.job->id),
-                                              static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of),
-                                              static_cast<json_int_t>(one.at.priority))));
-        }
-    }
-    Json view = Json::object();
-    view.set("places", std::move(places));
-    return view;
 }
 
 Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
