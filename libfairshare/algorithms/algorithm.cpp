@@ -42,6 +42,10 @@ Result<Algorithm> algorithm_named(std::string_view name) {
                                                   (hint.empty() ? "" : hint + " ") + "known are " + list};
 }
 
+RanksBy ranks_by(const Algorithm& algorithm) {
+    return std::visit([](const auto& chosen) { return chosen.ranks_by; }, algorithm);
+}
+
 void evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures, Standings& into) {
     std::visit([&](const auto& chosen) { chosen.evaluate(tree, measures, into); }, algorithm);
 }

@@ -34,6 +34,8 @@ std::span<const AlgorithmEntry> algorithms();
 /// Errors: EINVAL with the nearest name and the list.
 Result<Algorithm> algorithm_named(std::string_view name);
 
+RanksBy ranks_by(const Algorithm& algorithm);
+
 /// Factors and ranks of all associations. O(n log n) in the longest list of siblings.
 Standings evaluate(const Algorithm& algorithm, const ShareTree& tree, const Measures& measures);
 /// The same, written into an existing result to reuse its memory.

@@ -17,6 +17,7 @@ namespace weir {
 /// same side of 1, else 1 / (1 + (5 ln P)^2); elsewhere UE = U. Ranks are by the factor rounded to 2^-32; ties share
 /// the higher rank.
 struct Classic {
+    static constexpr RanksBy ranks_by = RanksBy::factor;
     double dampening = 1.0;        ///< FairShareDampeningFactor, at least 1
     bool depth_oblivious = false;  ///< Slurm's flag of that name
 

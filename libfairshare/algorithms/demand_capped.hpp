@@ -10,6 +10,7 @@ namespace weir {
 /// As FairTree, level FS = (deserved / the level's deserved) / (usage / level parent's usage), deserved by demand and
 /// capacity. A node without demand deserves nothing and ranks last. If no demand is given, this is Fair Tree.
 struct DemandCapped {
+    static constexpr RanksBy ranks_by = RanksBy::level_value;
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     /// O(size).
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;

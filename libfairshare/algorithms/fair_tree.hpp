@@ -18,6 +18,7 @@ namespace weir {
 /// shares has an infinite level FS. With equal shares and no usage the factor of every association is 1 (its balanced
 /// factor).
 struct FairTree {
+    static constexpr RanksBy ranks_by = RanksBy::shares_and_usage;
     /// An account that ties with a user: false, its best association shares the user's rank (Slurm); true, it ranks
     /// after the user (flux-accounting).
     bool users_before_tied_accounts = false;

@@ -13,6 +13,7 @@ namespace weir {
 /// differ. Tied siblings are sorted users first, then in listed order. The ranks equal the program's where long double
 /// has 64 bits of mantissa (x86); elsewhere near ties may differ.
 struct FairTreeAsSlurm {
+    static constexpr RanksBy ranks_by = RanksBy::shares_and_usage;
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     /// Fair Tree's, but the norm_shares of the root, and of what shares its parent's right below it, are 1/4294967294.
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;

@@ -43,6 +43,7 @@ inline constexpr double lsf_divisor_min = 0x1p-32;
 /// by level from the root; factor = rank / associations. Ties are merged as in Fair Tree, whose comparisons of exact
 /// ratios are used with the divisor in place of usage.
 struct Lsf {
+    static constexpr RanksBy ranks_by = RanksBy::level_value;
     LsfFactors factors;
 
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;

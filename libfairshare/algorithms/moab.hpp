@@ -49,6 +49,7 @@ double fs_component(std::span<const FsPart> parts, double fs_weight, double fs_c
 /// clamped to [-1, 1]. The factor is 1/2 for usage as entitled, 1 far below and 0 far above the targets. Ranks are by
 /// the factor rounded to 2^-32.
 struct Moab {
+    static constexpr RanksBy ranks_by = RanksBy::factor;
     double tier_weight = 0.5;  ///< above 0
     bool is_ratio = false;
 

@@ -12,6 +12,7 @@ namespace weir {
 /// usage. Factor = S / (S + U): U = S gives 1/2, no usage 1, twice the entitlement 1/3. No shares: 0. A node with
 /// `parent` shares has its level parent's S and U. Ranks are by the factor rounded to 2^-32. O(size).
 struct ServedShare {
+    static constexpr RanksBy ranks_by = RanksBy::factor;
     void evaluate(const ShareTree& tree, const Measures& measures, Standings& into) const;
     NodeStanding node_standing(const ShareTree& tree, const Measures& measures, NodeId id) const;
 };

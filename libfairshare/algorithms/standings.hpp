@@ -17,6 +17,13 @@ struct Standings {
     std::vector<std::uint32_t> rank;  ///< association_count (first) down to 1; ties share the higher
 };
 
+/// What an algorithm compares to rank associations, for explanations.
+enum class RanksBy : std::uint8_t {
+    shares_and_usage,  ///< level by level, of siblings: level_fs, which is shares against usage
+    level_value,       ///< level by level: level_fs, which other measures decide, too
+    factor,            ///< the factors of the associations themselves
+};
+
 /// Ranks by the factors already in `standings`, rounded to 2^-32: ties share the higher rank. For algorithms whose
 /// factor is a number of its own, not a rank. O(size).
 void rank_by_factor(const ShareTree& tree, Standings& standings);

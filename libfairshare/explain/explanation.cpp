@@ -15,11 +15,26 @@ namespace weir {
 
 namespace {
 
-/// Three significant digits.
-std::string digits(double value) {
+constexpr int digits_least = 3, digits_most = 17;
+
+/// With so many significant digits.
+std::string digits(double value, int count = digits_least) {
     std::array<char, 40> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 3);
+    const auto end =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, count);
     return {buffer.data(), end.ptr};
+}
+
+/// With as many digits as it takes to see a difference. None is infinite.
+std::pair<std::string, std::string> told_apart(std::optional<double> a, std::optional<double> b) {
+    const auto text = [](std::optional<double> value, int count) {
+        return value ? digits(*value, count) : std::string{"infinite"};
+    };
+    int count = digits_least;
+    while (a != b && count < digits_most && text(a, count) == text(b, count)) {
+        ++count;
+    }
+    return {text(a, count), text(b, count)};
 }
 
 std::string percent(double part) {
@@ -58,8 +73,26 @@ std::string deed(const ExplainedLevel& level) {
            percent(level.level_usage) + " of its level's usage";
 }
 
-std::string value_of(const ExplainedLevel& level) {
-    return level.standing.level_fs ? digits(*level.standing.level_fs) : std::string{"infinite"};
+/// `"B" has the level value 2, "A" 0.5`; of a node that nobody waits or runs for: `"A" has no demand`.
+std::string level_values(const EvaluatedTree& evaluated, const ExplainedLevel& first, const ExplainedLevel& second) {
+    const auto has_demand = [&](const ExplainedLevel& level) {
+        const auto& demand = evaluated.measures.demand;
+        return level.standing.level_fs != 0. || level.shares == 0 || demand.empty() || demand[level.node.value] > 0;
+    };
+    const auto [one, other] = told_apart(first.standing.level_fs, second.standing.level_fs);
+    const auto words = [&](const ExplainedLevel& level, const std::string& value, const char* verb) {
+        return quoted(level.path) + (has_demand(level) ? verb + value : " has no demand");
+    };
+    const char* verb = " has the level value ";
+    return words(first, one, verb) + ", " + words(second, other, has_demand(first) ? " " : verb);
+}
+
+/// `"B/@b" has the factor 0.7, "A/@a" 0.4`.
+std::string factors_of(const EvaluatedTree& evaluated, NodeId first, NodeId second) {
+    const std::vector<double>& factor = evaluated.standings.factor;
+    const auto [one, other] = told_apart(factor[first.value], factor[second.value]);
+    return quoted(evaluated.tree.path(first)) + " has the factor " + one + ", " + quoted(evaluated.tree.path(second)) +
+           " " + other;
 }
 
 /// The nodes of a path that compete: accounts with `parent` shares are replaced by their children.
@@ -101,7 +134,48 @@ std::vector<std::uint32_t> count_ahead(const EvaluatedTree& evaluated, const std
     return ahead;
 }
 
-std::string reason_of(const Explanation& made) {
+/// The lowest of those that rank above `association`: of all, or of the siblings of `level` with such a one at or below
+/// them. O(size).
+std::optional<NodeId> next_ahead(const EvaluatedTree& evaluated, NodeId association, std::optional<NodeId> level) {
+    const ShareTree& tree = evaluated.tree;
+    std::vector<std::uint32_t> best = evaluated.standings.rank;  // at or below
+    for (std::uint32_t i = tree.size() - 1; i > 0; --i) {
+        std::uint32_t& above = best[tree.parent(NodeId{i}).value];
+        above = std::max(above, best[i]);
+    }
+    const std::uint32_t own = evaluated.standings.rank[association.value];
+    std::optional<NodeId> next;
+    for (std::uint32_t i = 1; i < tree.size(); ++i) {
+        const NodeId id{i};
+        const bool is_asked = level ? id != *level && tree.level_parent(id) == tree.level_parent(*level) &&
+                                          (tree.is_association(id) || !tree.shares_parent(id))
+                                    : tree.is_association(id);
+        if (is_asked && best[i] > own && (!next || best[i] < best[next->value])) {
+            next = id;
+        }
+    }
+    return next;
+}
+
+/// What the level says of those who part from the path there and go first.
+std::string reason_at(const EvaluatedTree& evaluated, NodeId association, const ExplainedLevel& worst) {
+    const std::optional<NodeId> next = next_ahead(evaluated, association, worst.node);
+    if (!next) {
+        return "because " + quoted(worst.path) + " " + deed(worst);
+    }
+    const ExplainedLevel other = level_of(evaluated, *next);
+    if (ranks_by(evaluated.algorithm) == RanksBy::level_value) {
+        return "because " + level_values(evaluated, worst, other);
+    }
+    const auto &own_value = worst.standing.level_fs, &value = other.standing.level_fs;
+    const bool used_less = own_value && (!value || *value > *own_value);
+    return "because " + quoted(worst.path) + " " + deed(worst) +
+           (worst.level_usage < worst.standing.norm_shares && used_less
+                ? ", the others at its level even less of their part"
+                : "");
+}
+
+std::string reason_of(const EvaluatedTree& evaluated, NodeId association, const Explanation& made) {
     std::string place = "rank " + std::to_string(made.rank) + " of " + std::to_string(made.associations);
     if (made.tied > 0) {
         place += ", shared with " + std::to_string(made.tied) + (made.tied == 1 ? " other" : " others");
@@ -115,11 +189,31 @@ std::string reason_of(const Explanation& made) {
     if (all == 0) {
         return place + ": no association is ahead of it";
     }
+    place += ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, ";
+    if (ranks_by(evaluated.algorithm) == RanksBy::factor) {
+        return place + (all == 1 ? "" : "the last of them ") + "because " +
+               factors_of(evaluated, *next_ahead(evaluated, association, std::nullopt), association);
+    }
     const std::string how_many = all == 1 ? "" : worst->ahead == all ? "all " : std::to_string(worst->ahead) + " ";
-    return place + ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, " + how_many + "because " +
-           quoted(worst->path) + " " + deed(*worst) +
-           (worst->level_usage < worst->standing.norm_shares ? ", the others at its level even less of their part"
-                                                             : "");
+    return place + how_many + reason_at(evaluated, association, *worst);
+}
+
+/// The part of a comparison that names what decides; `first` is not behind.
+std::string decision(const EvaluatedTree& evaluated, const Comparison& made, NodeId a, NodeId b) {
+    const bool is_a_first = std::is_gteq(made.order);
+    const ExplainedLevel& first = is_a_first ? *made.level_a : *made.level_b;
+    const ExplainedLevel& second = is_a_first ? *made.level_b : *made.level_a;
+    switch (ranks_by(evaluated.algorithm)) {
+        case RanksBy::factor:
+            return factors_of(evaluated, is_a_first ? a : b, is_a_first ? b : a);
+        case RanksBy::level_value:
+            return level_values(evaluated, first, second);
+        case RanksBy::shares_and_usage:
+            break;
+    }
+    const auto [one, other] = told_apart(first.standing.level_fs, second.standing.level_fs);
+    return quoted(first.path) + " " + deed(first) + " (level value " + one + "), " + quoted(second.path) + " " +
+           deed(second) + " (" + other + ")";
 }
 
 }  // namespace
@@ -150,7 +244,7 @@ Explanation explain(const EvaluatedTree& evaluated, NodeId association) {
             made.levels.back().ahead = ahead[next++];
         }
     }
-    made.reason = reason_of(made);
+    made.reason = reason_of(evaluated, association, made);
     return made;
 }
 
@@ -217,19 +311,16 @@ Comparison compare(const EvaluatedTree& evaluated, NodeId a, NodeId b) {
         made.level_a = level_of(evaluated, way_a[at]);
         made.level_b = level_of(evaluated, way_b[at]);
         const bool is_tied = made.level_a->standing.level_fs == made.level_b->standing.level_fs;
-        if (!is_tied || at + 1 == way_a.size() || at + 1 == way_b.size()) {
+        if (!is_tied || ranks_by(evaluated.algorithm) == RanksBy::factor || at + 1 == way_a.size() ||
+            at + 1 == way_b.size()) {
             break;
         }
         ties += quoted(made.level_a->path) + " and " + quoted(made.level_b->path) + " tie; ";
     }
-    const bool is_a_first = std::is_gteq(made.order);
-    const ExplainedLevel& first = is_a_first ? *made.level_a : *made.level_b;
-    const ExplainedLevel& second = is_a_first ? *made.level_b : *made.level_a;
     made.reason = "they part below " + (made.common.empty() ? "the root" : quoted(made.common)) + "; " + ties +
-                  quoted(first.path) + " " + deed(first) + " (level value " + value_of(first) + "), " +
-                  quoted(second.path) + " " + deed(second) + " (" + value_of(second) + "): " +
+                  decision(evaluated, made, a, b) + ": " +
                   (std::is_eq(made.order) ? std::string{"they share a rank"}
-                                          : quoted(tree.path(is_a_first ? a : b)) + " goes first");
+                                          : quoted(tree.path(std::is_gt(made.order) ? a : b)) + " goes first");
     return made;
 }
 

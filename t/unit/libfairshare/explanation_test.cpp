@@ -2,6 +2,7 @@
 #include "libfairshare/explain/explanation.hpp"
 
 #include <numeric>
+#include <regex>
 
 #include "t/unit/libfairshare/support.hpp"
 
@@ -179,4 +180,82 @@ TEST_CASE("explanation: a level that has its parent's shares is passed over") {
     CHECK(told.level_a->level_shares == 4);
     CHECK(told.level_a->level_usage == 0.5);
     CHECK(std::is_lt(told.order));
+}
+
+namespace {
+
+/// A used 40 %, all of it a1's; B used 60 %. All have equal shares. Nobody waits in A but a1.
+struct TwoAccounts {
+    ShareTree tree = tree_of({{"A", 1}, {"A/@a1", 1}, {"A/@a2", 1}, {"B", 1}, {"B/@b1", 1}});
+    std::vector<CoreMicros> usage = std::vector<CoreMicros>(tree.size(), 0);
+    std::vector<DynamicUse> dynamic{tree.size()};
+    std::vector<std::uint64_t> demand = std::vector<std::uint64_t>(tree.size(), 0);
+    Measures measures;
+
+    TwoAccounts() {
+        add("A/@a1", 40, 4);
+        add("B/@b1", 60, 4);
+        measures = Measures{usage, dynamic, demand, 8};
+    }
+    void add(const char* path, CoreMicros used, std::uint64_t cores) {
+        for (NodeId id = at(tree, path);; id = tree.parent(id)) {
+            usage[id.value] += used;
+            dynamic[id.value].job_slots += static_cast<double>(used);
+            demand[id.value] += cores;
+            if (id == root_node) {
+                break;
+            }
+        }
+    }
+};
+
+double number_in(const std::string& text, const char* pattern) {
+    std::smatch found;
+    INFO(text);
+    REQUIRE(std::regex_search(text, found, std::regex(pattern)));
+    return found[1] == "infinite" ? INFINITY : std::stod(found[1]);
+}
+
+}  // namespace
+
+// Mutant: libfairshare/algorithms/classic.hpp: RanksBy::factor => RanksBy::shares_and_usage
+TEST_CASE("explanation: the two values that it names have the order of the ranks, whatever the algorithm") {
+    const TwoAccounts made;
+    const std::vector<const char*> leaves{"A/@a1", "A/@a2", "B/@b1"};
+    for (const AlgorithmEntry& entry : algorithms()) {
+        const Standings standings = evaluate(entry.algorithm, made.tree, made.measures);
+        const EvaluatedTree evaluated{entry.algorithm, made.tree, made.measures, standings};
+        for (const char* a : leaves) {
+            for (const char* b : leaves) {
+                const NodeId one = at(made.tree, a), other = at(made.tree, b);
+                if (standings.rank[one.value] <= standings.rank[other.value]) {
+                    continue;
+                }
+                const std::string told = compare(evaluated, one, other).reason;
+                INFO(entry.name << ": " << told);
+                CHECK(told.ends_with(": \"" + std::string(a) + "\" goes first"));
+                if (told.find("has no demand: ") == std::string::npos) {
+                    CHECK(number_in(told, "(?:level value|factor) ([^ ,)]+)") >
+                          number_in(told, "[ (]([-0-9.e+]+|infinite)[)]?: "));
+                }
+            }
+        }
+        for (const char* leaf : leaves) {
+            const Explanation explained = explain(evaluated, at(made.tree, leaf));
+            INFO(entry.name << ": " << explained.reason);
+            if (explained.rank > 1 && ranks_by(entry.algorithm) == RanksBy::factor) {
+                CHECK(number_in(explained.reason, "factor ([^ ,]+)") > number_in(explained.reason, " ([-0-9.e+]+)$"));
+            }
+            CHECK((explained.reason.find("even less") == std::string::npos ||
+                   ranks_by(entry.algorithm) == RanksBy::shares_and_usage));
+        }
+    }
+}
+
+TEST_CASE("explanation: who has no demand is behind for that") {
+    const TwoAccounts made;
+    const Algorithm algorithm = DemandCapped{};
+    const Standings standings = evaluate(algorithm, made.tree, made.measures);
+    const std::string told = explain({algorithm, made.tree, made.measures, standings}, at(made.tree, "A/@a2")).reason;
+    CHECK(told.find("because \"A/@a2\" has no demand, \"A/@a1\" has the level value 1") != std::string::npos);
 }
