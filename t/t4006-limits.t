@@ -36,6 +36,14 @@ sync_priorities
 "$WEIR_BUILD_DIR/bin/weir" prio explain $behind >why
 cat why
 grep "priority [1-9]" why
+# who is held back is ahead of nobody, and comes last
+explain $behind | jq -e '.rank == 1 and .of == 2 and .ahead == []'
+"$WEIR_BUILD_DIR/bin/weir" prio list | tee list | awk '$1 == "-" {held = NR} $1 == 1 {first = NR} END {exit !(first && held > first)}'
+grep "^- held back, whatever its priority" list
+"$WEIR_BUILD_DIR/bin/weir" prio when $second $behind | tee when
+grep "^$behind of .* is ahead of $second of" when
+grep "^$second is held back, whatever its priority; weir why $second says why" when
+"$WEIR_BUILD_DIR/bin/weir" jobs | grep "held back; weir why $second says why"
 flux module list | grep -q sched-simple || grep "^It waits for 1 core, next to start" why
 flux cancel $behind
 # what can never be is refused

@@ -128,7 +128,7 @@ test_expect_success 'why each of them waits' '
 test_expect_success 'priorities' '
 	told prio list && told prio list -p wide &&
 	for id in $runs $limited $first $long $held $depends; do told prio explain $id || return 1; done
-	FLUX_URI=$wide told prio explain $first && told prio when $limited $first && told prio when $limited $long &&
+	FLUX_URI=$wide told prio explain $first && for id in $first $second $either $long; do told prio when $limited $id || return 1; done &&
 	told prio site $limited 0.5 && echo "{\"job\": 7, \"value\": 0.5}" >values && told prio site --stdin <values &&
 	told prio weights && FLUX_URI=$wide told prio weights
 '
@@ -163,7 +163,7 @@ test_expect_success 'a partition that died, one that is lost' '
 test_expect_success 'other settings: another algorithm, decay and policy; a file that is wrong' '
 	with_settings "algorithm = \"classic\"" "decay = \"window\"" && cp good.toml site.toml && told reload && jq -e ".changes != [] and .warnings != []" answer.json &&
 	with_settings "algorithm = \"classic\"" "decay = \"window\"" && told prio weights && told usage show && told share explain physics &&
-	with_settings "policy = \"moab\"" && told prio weights && told prio list && told prio explain $limited && told prio when $limited $long &&
+	with_settings "policy = \"moab\"" "moab.service.xfactor = 1" "moab.credential.user = 1" "moab.users.alice.priority = 5" && told prio weights && told prio list && told prio explain $limited && told prio when $limited $first &&
 	cp good.toml site.toml && weir reload && cp shares.toml right.toml && echo "wrong" >>shares.toml &&
 	wait_until job-priority.stats-get "{}" ".share_tree_problem != \"\"" >/dev/null && told share show && cp right.toml shares.toml
 '

@@ -23,6 +23,7 @@ struct Place {
     std::int64_t rank = 0;
     std::int64_t of = 0;
     std::int64_t priority = -1;  ///< -1: not told
+    bool is_held_back = false;   ///< it comes after all others
 };
 using Ranks = std::map<std::uint64_t, Place>;
 
@@ -73,9 +74,10 @@ std::string state_info_text(const Job& job, const Ranks& ranks) {
         return "held; weir nice " + job_name(job.id) + " 0 lets it go";
     }
     const auto rank = ranks.find(job.id);
-    const std::string place =
-        rank == ranks.end() ? ""
-                            : "place " + std::to_string(rank->second.rank) + " of " + std::to_string(rank->second.of);
+    const std::string place = rank == ranks.end()         ? ""
+                              : rank->second.is_held_back ? "held back; weir why " + job_name(job.id) + " says why"
+                                                          : "place " + std::to_string(rank->second.rank) + " of " +
+                                                                std::to_string(rank->second.of);
     return job.urgency == 31 ? "expedited" + (place.empty() ? "" : ", " + place) : place;
 }
 
@@ -109,6 +111,7 @@ Json json_of(const Job& job, const Users& users, const Beside& beside) {
     }
     if (const auto rank = ranks.find(job.id); rank != ranks.end()) {
         entry.set("rank", rank->second.rank).set("of", rank->second.of);
+        entry.set("is_held_back", rank->second.is_held_back);
         entry.set("priority", priority_of(job, ranks));
     }
     const std::pair<const char*, double> times[] = {
@@ -151,7 +154,8 @@ Ranks queue_ranks(Client& client, const std::vector<Job>& jobs) {
         for (const json_t* place : items_at(answer->get(), "places")) {
             const auto number = [place](std::size_t i) { return json_integer_value(json_array_get(place, i)); };
             const bool has_priority = json_array_size(place) > 3;  // not from an older module
-            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2), has_priority ? number(3) : -1};
+            ranks[static_cast<std::uint64_t>(number(0))] = {number(1), number(2), has_priority ? number(3) : -1,
+                                                            json_is_true(json_array_get(place, 4))};
         }
     }
     return ranks;

@@ -39,6 +39,21 @@ std::vector<std::string> term_names(const std::vector<Json>& jobs) {
     return names;
 }
 
+bool is_held_back(const json_t* job) {
+    return json_is_true(json_object_get(job, "is_held_back"));
+}
+
+std::string place_text(const json_t* job) {
+    return is_held_back(job) ? "-" : std::to_string(integer_at(job, "rank"));
+}
+
+/// What a place of "-" means, where a row has it.
+std::string held_back_text(const std::vector<Json>& jobs) {
+    return std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return is_held_back(job.get()); })
+               ? "- held back, whatever its priority (weir why JOB says why)\n"
+               : "";
+}
+
 /// A column for the contribution of each term.
 Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
     std::vector<Column> layout{
@@ -51,7 +66,7 @@ Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
     Table table(std::move(layout));
     for (const Json& entry : jobs) {
         const json_t* job = entry.get();
-        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
+        std::vector<std::string> row{place_text(job),
                                      job_name(id_at(job), glyphs.unicode),
                                      text_at(job, "user"),
                                      text_at(job, "account"),
@@ -117,7 +132,7 @@ Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
         const json_t* job = entry.get();
         const json_t* factors = json_object_get(job, "factors");
         const double waited = std::max(0.0, now - number_at(job, "submit", now));
-        std::vector<std::string> row{std::to_string(integer_at(job, "rank")),
+        std::vector<std::string> row{place_text(job),
                                      job_name(id_at(job), glyphs.unicode),
                                      text_at(job, "user"),
                                      text_at(job, "account"),
@@ -313,7 +328,8 @@ Exit run_list(Context& context) {
                 context.args.has("user") || context.args.has("queue") || context.args.has("partition");
             context.note(is_chosen ? "None of these jobs is pending." : "No job is pending.");
         } else {
-            context.print(table.text(context.out) + (context.args.has("long") ? "" : sign_text(*jobs, now)));
+            context.print(table.text(context.out) + held_back_text(*jobs) +
+                          (context.args.has("long") ? "" : sign_text(*jobs, now)));
         }
         return Exit::ok;
     });

@@ -32,6 +32,14 @@ std::string when_text(const json_t* answer, Glyphs glyphs) {
         return text + "They wait for different partitions, in the queues " + printable(text_at(leader, "queue")) +
                " and " + printable(text_at(follower, "queue")) + ": neither delays the other.\n";
     }
+    const auto is_held_back = [](const json_t* job) { return json_is_true(json_object_get(job, "is_held_back")); };
+    if (is_held_back(follower)) {
+        const std::string held = name_of(integer_at(follower, "id"));
+        if (!is_held_back(leader)) {
+            return text + held + " is held back, whatever its priority; weir why " + held + " says why.\n";
+        }
+        text += "Both are held back, whatever their priorities; weir why " + held + " says why.\n";
+    }
     const double now = number_at(answer, "now");
     for (const json_t* crossing : items_at(answer, "crossings")) {
         const double at = number_at(crossing, "at");

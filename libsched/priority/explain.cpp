@@ -13,9 +13,19 @@ std::string rounded(double value) {
     return std::to_string(std::llround(value));
 }
 
-QueueKey key_of(const PriorityEngine& engine, PriorityEngine::Slot slot, Instant now, std::span<const double> factors) {
-    const JobInputs in = engine.inputs(slot);
-    return QueueKey{engine.priority(slot, now, factors), in.submit, in.id};
+/// What sorts a job in the queue.
+struct PlaceKey {
+    bool is_held_back = false;
+    QueueKey key;
+    friend bool operator<(const PlaceKey& a, const PlaceKey& b) {
+        return a.is_held_back != b.is_held_back ? b.is_held_back : a.key < b.key;
+    }
+};
+
+PlaceKey key_of(const EngineAt& at, PriorityEngine::Slot slot, const IsHeldBack& is_held_back) {
+    const JobInputs in = at.engine.inputs(slot);
+    return {is_held_back && is_held_back(in.id),
+            QueueKey{at.engine.priority(slot, at.now, at.factors), in.submit, in.id}};
 }
 
 constexpr std::array<const char*, factor_count> leads{
@@ -154,10 +164,10 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 }
 
 Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
-                  const std::function<Counts(JobId)>& counts) {
+                  const std::function<Counts(JobId)>& counts, const IsHeldBack& is_held_back) {
     const auto& [engine, now, factors] = at;
-    using Entry = std::pair<QueueKey, PriorityEngine::Slot>;
-    const QueueKey own = key_of(engine, slot, now, factors);
+    using Entry = std::pair<PlaceKey, PriorityEngine::Slot>;
+    const PlaceKey own = key_of(at, slot, is_held_back);
     Standing out;
     out.rank = 1;
     out.of = 1;
@@ -173,7 +183,7 @@ Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t lim
             continue;
         }
         out.of += how == Counts::fully ? 1 : 0;
-        const Entry entry{key_of(engine, other, now, factors), other};
+        const Entry entry{key_of(at, other, is_held_back), other};
         if (!(entry.first < own)) {
             continue;
         }
@@ -191,20 +201,25 @@ Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t lim
     std::sort(nearest.begin(), nearest.end(), farther);
     const Breakdown mine = breakdown(engine, slot, now, factors);
     for (const auto& [key, other] : nearest) {
-        Ahead ahead{other, key.id, key.priority, {}, 0., {}};
-        explain_lead(mine, breakdown(engine, other, now, factors), ahead);
+        Ahead ahead{other, key.key.id, key.key.priority, {}, 0., {}};
+        if (own.is_held_back && !key.is_held_back) {
+            ahead.why = "this job is held back and it is not";
+        } else {
+            explain_lead(mine, breakdown(engine, other, now, factors), ahead);
+        }
         out.ahead.push_back(std::move(ahead));
     }
     return out;
 }
 
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,
-                                                   std::span<const double> factors, std::size_t limit) {
-    std::vector<std::pair<QueueKey, PriorityEngine::Slot>> keys;
+                                                   std::span<const double> factors, std::size_t limit,
+                                                   const IsHeldBack& is_held_back) {
+    std::vector<std::pair<PlaceKey, PriorityEngine::Slot>> keys;
     keys.reserve(engine.size());
     for (std::uint32_t i = 0; i < engine.slots(); i++) {
         if (engine.is_live({i})) {
-            keys.emplace_back(key_of(engine, {i}, now, factors), PriorityEngine::Slot{i});
+            keys.emplace_back(key_of({engine, now, factors}, {i}, is_held_back), PriorityEngine::Slot{i});
         }
     }
     const auto is_before = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -216,7 +231,7 @@ std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine,
     std::vector<PriorityEngine::Change> out;
     out.reserve(keys.size());
     for (const auto& [key, slot] : keys) {
-        out.push_back({key.id, slot, key.priority});
+        out.push_back({key.key.id, slot, key.key.priority});
     }
     return out;
 }

@@ -56,8 +56,8 @@ struct Ahead {
 };
 
 struct Standing {
-    std::size_t rank = 0;      ///< 1 is the first in the queue; held jobs rank last
-    std::size_t of = 0;        ///< number of jobs that count fully, with itself
+    std::size_t rank = 0;  ///< 1 is the first in the queue; held jobs rank behind the others, and held-back ones last
+    std::size_t of = 0;    ///< number of jobs that count fully, with itself
     std::vector<Ahead> ahead;  ///< the jobs just ahead, nearest first
 };
 
@@ -67,14 +67,19 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 /// How another pending job counts for the standing of one: not, as a job ahead of it, or also in its rank.
 enum class Counts : std::uint8_t { not_at_all, as_ahead, fully };
 
-/// Rank by the queue's order (priority high to low, submission, id), and up to `limit` jobs just ahead. Without
-/// `counts` every job counts fully. O(jobs + limit log limit).
+/// Whether something else than its priority keeps a job from starting, such as a limit: it comes after all others.
+/// Empty: no job.
+using IsHeldBack = std::function<bool(JobId)>;
+
+/// Rank by the queue's order (held back last, priority high to low, submission, id), and up to `limit` jobs just ahead.
+/// Without `counts` every job counts fully. O(jobs + limit log limit).
 Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
-                  const std::function<Counts(JobId)>& counts = {});
+                  const std::function<Counts(JobId)>& counts = {}, const IsHeldBack& is_held_back = {});
 
 /// The first `limit` jobs in queue order at `now`. O(jobs + limit log limit).
 std::vector<PriorityEngine::Change> in_queue_order(const PriorityEngine& engine, Instant now,
                                                    std::span<const double> factors,
-                                                   std::size_t limit = std::numeric_limits<std::size_t>::max());
+                                                   std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                                                   const IsHeldBack& is_held_back = {});
 
 }  // namespace weir

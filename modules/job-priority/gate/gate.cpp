@@ -168,7 +168,7 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
 
 void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back) {
     for (const FluxJobId id : std::exchange(changed_, {})) {
-        held_back(id, admission_.is_held_back(id) || is_capped(id) || is_stranger(id));
+        held_back(id, is_held_back(id));
     }
 }
 

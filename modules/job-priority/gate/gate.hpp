@@ -63,6 +63,8 @@ class Gate {
     void cap(const std::vector<std::pair<FluxJobId, bool>>& caps);
     bool is_capped(FluxJobId id) const { return capped_.count(id) != 0; }
     void uncap_all() { capped_.clear(); }
+    /// Whether a limit, a cap, a stopped queue, or that nobody would pay keeps a pending job from starting.
+    bool is_held_back(FluxJobId id) const { return admission_.is_held_back(id) || is_capped(id) || is_stranger(id); }
 
     /// Whether any count of the limits changed since the last admit(), or settle() would change one.
     bool is_due(const std::function<bool(FluxJobId)>& has_withdrawn) const {

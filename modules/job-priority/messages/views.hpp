@@ -62,11 +62,11 @@ struct ListQuery {
     std::optional<std::string> queue{};  ///< those of this queue; "": of none
     bool is_all() const { return !userid && match.empty() && !queue; }
 };
-/// job-priority.list: pending jobs in the order of their priorities, each with `rank` `of` those in its own queue.
-/// For a part its user's jobs, and the number of all. O(jobs + limit log limit) where the query is_all(), else O(jobs
-/// log jobs).
+/// job-priority.list: pending jobs in the order of their priorities, those that are held back last, each with `rank`
+/// `of` those in its own queue. For a part its user's jobs, and the number of all. O(jobs + limit log limit) where the
+/// query is_all(), else O(jobs log jobs).
 Json list_view(const VisiblePart& part, Instant now, const ListQuery& query);
-/// job-priority.places: for each pending job of `ids` [id, rank, of, priority], as in list_view().
+/// job-priority.places: for each pending job of `ids` [id, rank, of, priority, is_held_back], as in list_view().
 Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>& ids);
 /// job-priority.when: the next times at which one of two pending jobs passes the other. Errors: as explain.
 Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instant now);

@@ -84,7 +84,9 @@ Json ahead_view(const VisiblePart& part, FluxJobId id, const Standing& place, In
     const Measured measured = measured_for_order(service, now);
     const RankedScene scene{service.ranking(), service.accounting().tree(), measured, now};
     for (const Ahead& other : place.ahead) {
-        const std::string lead = service.ranking().order().is_sum() ? "" : order_lead(scene, id, other.id.value);
+        const bool is_by_order =
+            !service.ranking().order().is_sum() && is_held_back(service, id) == is_held_back(service, other.id.value);
+        const std::string lead = is_by_order ? order_lead(scene, id, other.id.value) : "";
         const BookJob* job = service.book().find(other.id.value);
         const bool is_told = job != nullptr && part.has(*job);
         Json entry = Json::object();
@@ -242,11 +244,13 @@ Standing place_of(const PriorityService& service, const BookJob& job, PriorityEn
         }
         return at->second;
     };
-    return standing({service.ranking().queue().engine(), now, service.ranking().factors()}, slot, ahead_max,
-                    [&](JobId other) {
-                        const BookJob* its = service.book().find(other.value);
-                        return its == nullptr ? Counts::not_at_all : of_queue(its->request->queue);
-                    });
+    return standing(
+        {service.ranking().queue().engine(), now, service.ranking().factors()}, slot, ahead_max,
+        [&](JobId other) {
+            const BookJob* its = service.book().find(other.value);
+            return its == nullptr ? Counts::not_at_all : of_queue(its->request->queue);
+        },
+        held_back_in(service));
 }
 
 }  // namespace
@@ -255,6 +259,19 @@ std::string account_of(const PriorityService& service, const BookJob& job) {
     const ShareTree& tree = service.accounting().tree();
     const auto payer = service.payers().would_pay(tree, job);
     return payer ? tree.path(account_above(tree, payer->association.account)) : std::string();
+}
+
+/// A job with urgency 0 waits for its urgency alone: the limits do not count it.
+bool is_held_back(const PriorityService& service, FluxJobId id) {
+    if (!service.gate().is_held_back(id)) {
+        return false;
+    }
+    const BookJob* job = service.book().find(id);
+    return job != nullptr && !job->is_held();
+}
+
+IsHeldBack held_back_in(const PriorityService& service) {
+    return [&service](JobId id) { return is_held_back(service, id.value); };
 }
 
 bool is_shown(const Term& term) {

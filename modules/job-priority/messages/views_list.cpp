@@ -62,14 +62,14 @@ std::map<std::string_view, long long> waiting_by_queue(const PriorityService& se
     return waiting;
 }
 
-/// The first `limit` in the order of their priorities. O(jobs + limit log limit).
+/// The first `limit` in the order of their priorities, those that are held back last. O(jobs + limit log limit).
 std::vector<Placed> placed_jobs(const PriorityService& service, Instant now,
                                 std::size_t limit = std::numeric_limits<std::size_t>::max()) {
     std::vector<Placed> placed;
     std::map<std::string_view, long long> ranks;
     const std::map<std::string_view, long long> waiting = waiting_by_queue(service);
-    for (const PriorityEngine::Change& at :
-         in_queue_order(service.ranking().queue().engine(), now, service.ranking().factors(), limit)) {
+    for (const PriorityEngine::Change& at : in_queue_order(service.ranking().queue().engine(), now,
+                                                           service.ranking().factors(), limit, held_back_in(service))) {
         if (const BookJob* job = service.book().find(at.id.value)) {
             const auto of = waiting.find(job->request->queue);
             placed.push_back({job, at, ++ranks[job->request->queue], of == waiting.end() ? 0 : of->second});
@@ -107,7 +107,7 @@ Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {
         Json entry = Json::object();
         set_job(entry, service, *job);
         entry.set("urgency", job->urgency).set("priority", static_cast<long long>(at.priority));
-        entry.set("rank", rank).set("of", of);
+        entry.set("rank", rank).set("of", of).set("is_held_back", is_held_back(service, job->id));
         entry.set("submit", to_seconds(job->first_submit));
         if (service.ranking().order().is_sum()) {
             const Breakdown parts = breakdown(engine, at.slot, now, service.ranking().factors());
@@ -129,9 +129,10 @@ Json places_view(const VisiblePart& part, Instant now, const std::set<FluxJobId>
     Json places = Json::array();
     for (const Placed& one : placed_jobs(part.service(), now)) {
         if (ids.count(one.job->id) != 0 && part.has(*one.job)) {
-            places.append(Json::own(json_pack("[I,I,I,I]", static_cast<json_int_t>(one.job->id),
+            places.append(Json::own(json_pack("[I,I,I,I,b]", static_cast<json_int_t>(one.job->id),
                                               static_cast<json_int_t>(one.rank), static_cast<json_int_t>(one.of),
-                                              static_cast<json_int_t>(one.at.priority))));
+                                              static_cast<json_int_t>(one.at.priority),
+                                              static_cast<int>(is_held_back(part.service(), one.job->id)))));
         }
     }
     Json view = Json::object();

@@ -42,6 +42,18 @@ Passings passings_between(const PriorityService& service, FluxJobId a, FluxJobId
     return found;
 }
 
+/// As long as one of the two alone is held back, the other is ahead.
+Passings passings_unless_held_back(const PriorityService& service, FluxJobId a, FluxJobId b, Instant now) {
+    Passings found = passings_between(service, a, b, now);
+    const bool is_a_held_back = is_held_back(service, a);
+    if (is_a_held_back != is_held_back(service, b)) {
+        found.is_first_now = !is_a_held_back;
+        found.list.clear();
+        found.until = never;
+    }
+    return found;
+}
+
 }  // namespace
 
 Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instant now) {
@@ -56,7 +68,7 @@ Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instan
                          "job " + std::to_string(id) + " does not wait here: only waiting jobs pass each other"};
         }
     }
-    const Passings found = passings_between(service, a, b, now);
+    const Passings found = passings_unless_held_back(service, a, b, now);
     Json jobs = Json::array();
     for (const FluxJobId id : {a, b}) {
         Json entry = Json::object();
@@ -67,7 +79,7 @@ Result<Json> when_view(const VisiblePart& part, FluxJobId a, FluxJobId b, Instan
         const double number = service.settings().policy == PolicyKind::lsf ? place
                               : id == a                                    ? found.first_now
                                                                            : found.second_now;
-        entry.set("priority", static_cast<long long>(number));
+        entry.set("priority", static_cast<long long>(number)).set("is_held_back", is_held_back(service, id));
         jobs.append(std::move(entry));
     }
     Json list = Json::array();

@@ -93,7 +93,7 @@ TEST_CASE("edits: it does so after a restart, whose journal has the former name"
     CHECK(charged(*again, "alch/@bob", 21) == 3 * 20'000'000);
 }
 
-// Mutant: modules/job-priority/gate/gate.cpp: || is_stranger(id)); => );
+// Mutant: modules/job-priority/gate/gate.hpp: || is_stranger(id); => ;
 TEST_CASE("edits: who loses his line starts no job until he has one again") {
     auto s = edited_service(named_chem);
     run_in_chem(*s, 1, 1, bob);

@@ -68,6 +68,41 @@ TEST_CASE("questions: the list of a queue has its first jobs, with their places 
     CHECK(listed({0, std::nullopt, "", std::nullopt}).size() == 4);
 }
 
+// Mutant: modules/job-priority/messages/views_when.cpp: if (is_a_held_back != => if (is_a_held_back && !
+TEST_CASE("questions: a job that a limit holds back is ahead of none", "[questions]") {
+    auto service = weir::priority::testing::service();
+    put_tree(*service,
+             "\"bio\" = { shares = 9, running_jobs_max = 1 }\n\"bio/@bob\" = 1\n"
+             "\"chem\" = 1\n\"chem/@alice\" = 1\n");
+    service->begin_backlog();
+    service->end_backlog(at(0));
+    for (const FluxJobId id : {1, 2, 3}) {
+        service->apply(submitted(id, 1, id == 3 ? alice : bob, "", id == 3 ? 10 : 16));
+        service->apply(eligible(id, 1));
+    }
+    service->pass(at(1));
+    service->apply(started(1, 1, 1));
+    service->pass(at(2));
+    const Json list = list_view(*service, at(2), {});
+    const json_t* last = json_array_get(json_object_get(list.get(), "jobs"), 1);
+    CHECK(json_integer_value(json_object_get(last, "id")) == 2);
+    CHECK(json_integer_value(json_object_get(last, "rank")) == 2);
+    CHECK(json_is_true(json_object_get(last, "is_held_back")));
+    const Json first = explain_view(*service, 3, at(2)).value();
+    CHECK(json_integer_value(json_object_get(first.get(), "rank")) == 1);
+    CHECK(json_array_size(json_object_get(first.get(), "ahead")) == 0);
+    for (const auto& [a, b] : {std::pair(2, 3), std::pair(3, 2)}) {
+        const Json when = when_view(*service, static_cast<FluxJobId>(a), static_cast<FluxJobId>(b), at(2)).value();
+        CHECK(json_integer_value(json_object_get(when.get(), "ahead")) == 3);
+        CHECK(json_array_size(json_object_get(when.get(), "crossings")) == 0);
+    }
+    // Nor is a held job held back by the limit, which does not count it.
+    service->apply(urgency(2, 3, 0));
+    service->pass(at(3));
+    CHECK_FALSE(json_is_true(json_object_get(
+        json_array_get(json_object_get(list_view(*service, at(3), {}).get(), "jobs"), 1), "is_held_back")));
+}
+
 TEST_CASE("questions: explain of a job whose user is not in the tree yet admits nobody", "[questions]") {
     auto service = ready_service();
     service->apply(submitted(1, 1, carol, "bio"));  // its dependencies are not met

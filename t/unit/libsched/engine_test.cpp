@@ -271,6 +271,34 @@ TEST_CASE("explain: only the nearest are listed, and ties fall to the earlier su
     CHECK(order.back().id == JobId{6});
 }
 
+// Mutant: libsched/priority/explain.cpp: a.is_held_back != b.is_held_back ? => false ?
+TEST_CASE("explain: jobs that are held back come after all others") {
+    PriorityEngine engine(settings());
+    std::vector<PriorityEngine::Slot> slots;
+    for (std::uint64_t id = 1; id <= 4; id++) {
+        JobInputs in = job(id);
+        in.submit = at(static_cast<std::int64_t>(id));
+        slots.push_back(engine.insert(in));
+    }
+    const IsHeldBack is_held_back = [](JobId id) { return id.value <= 2; };
+    const Standing third = standing({engine, at(0), {}}, slots[2], 5, {}, is_held_back);
+    CHECK(third.rank == 1);
+    CHECK(third.of == 4);
+    CHECK(third.ahead.empty());
+    const Standing second = standing({engine, at(0), {}}, slots[1], 5, {}, is_held_back);
+    CHECK(second.rank == 4);
+    REQUIRE(second.ahead.size() == 3);
+    CHECK(second.ahead[0].id == JobId{1});
+    CHECK(second.ahead[0].why == "the priorities are equal and it was submitted earlier");
+    CHECK(second.ahead[1].id == JobId{4});
+    CHECK(second.ahead[1].why == "this job is held back and it is not");
+    std::vector<std::uint64_t> order;
+    for (const auto& change : in_queue_order(engine, at(0), {}, 3, is_held_back)) {
+        order.push_back(change.id.value);
+    }
+    CHECK(order == std::vector<std::uint64_t>{3, 4, 1});
+}
+
 namespace {
 rc::Gen<JobInputs> any_inputs() {
     return rc::gen::apply(
