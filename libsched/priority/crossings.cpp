@@ -28,7 +28,8 @@ class Pair {
     PriorityEngine::Slot ahead(Instant t) const { return is_a_ahead(t) ? a_ : b_; }
 
     /// The instants after `now`, in order, at which one of the sums may begin or stop to rise: eligibility, the maximum
-    /// wait, and where a clamp of the number ends or begins.
+    /// wait, and where a clamp of the number, or a floor by an earlier pass, ends or begins. Before the first change of
+    /// a number comes an instant of its own: until then that job does not move.
     std::vector<Instant> breakpoints(Instant now) const {
         const Duration wait_max = engine_.settings().wait_max;
         std::vector<Instant> points;
@@ -46,7 +47,11 @@ class Pair {
             const std::uint32_t first = priority(slot, now);
             const std::uint32_t final = priority(slot, last);
             if (first != final) {
-                points.push_back(first_in(now, last, [&](Instant t) { return priority(slot, t) != first; }));
+                const Instant begin = first_in(now, last, [&](Instant t) { return priority(slot, t) != first; });
+                if (begin - tick > now) {
+                    points.push_back(begin - tick);
+                }
+                points.push_back(begin);
                 points.push_back(first_in(now, last, [&](Instant t) { return priority(slot, t) == final; }));
             }
         }

@@ -130,9 +130,14 @@ double PriorityEngine::fairshare_of(std::size_t i, std::span<const double> facto
     return a < factors.size() ? factors[a] : 0.;
 }
 
-std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
+std::uint32_t PriorityEngine::compute_afresh(std::size_t i, std::int64_t now_us,
+                                             std::span<const double> factors) const {
     const double sum = combine(pass_values(settings_), now_us - eligible_us_[i], fairshare_of(i, factors), static_[i]);
-    const std::uint32_t priority = bypass_or(urgency_[i], whole(sum));
+    return bypass_or(urgency_[i], whole(sum));
+}
+
+std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
+    const std::uint32_t priority = compute_afresh(i, now_us, factors);
     return settings_.only_raises ? std::max(priority, floor_[i]) : priority;
 }
 
@@ -249,6 +254,11 @@ JobInputs PriorityEngine::inputs(Slot slot) const {
 std::uint32_t PriorityEngine::priority(Slot slot, Instant now, std::span<const double> factors) const {
     WEIR_CHECK(is_live(slot));
     return compute(slot.value, micros(now), factors);
+}
+
+bool PriorityEngine::is_kept_up(Slot slot, Instant now, std::span<const double> factors) const {
+    WEIR_CHECK(is_live(slot));
+    return settings_.only_raises && floor_[slot.value] > compute_afresh(slot.value, micros(now), factors);
 }
 
 std::int64_t PriorityEngine::fine_priority(Slot slot, Instant now, std::span<const double> factors) const {

@@ -107,6 +107,13 @@ void explain_lead(const Breakdown& own, const Breakdown& other, Ahead& ahead) {
         ahead.why = "the priorities are equal and it was submitted earlier";
         return;
     }
+    const std::string in_all =
+        rounded(static_cast<double>(other.priority) - static_cast<double>(own.priority)) + " ahead";
+    if (other.is_kept_up) {
+        ahead.why =
+            "an earlier pass gave it more than its terms give now, and no pass lowers it (only-raises): " + in_all;
+        return;
+    }
     std::size_t greatest = 0;
     double behind = 0.;
     for (std::size_t i = 0; i < factor_count; i++) {
@@ -119,8 +126,7 @@ void explain_lead(const Breakdown& own, const Breakdown& other, Ahead& ahead) {
     }
     ahead.greatest = static_cast<Factor>(greatest);
     ahead.why = std::string(leads[greatest]) + ": +" + rounded(ahead.lead) + " from " + factor_names[greatest] +
-                ", in all " + rounded(static_cast<double>(other.priority) - static_cast<double>(own.priority)) +
-                " ahead" + (behind >= 0.5 ? " (this job leads by " + rounded(behind) + " elsewhere)" : "");
+                ", in all " + in_all + (behind >= 0.5 ? " (this job leads by " + rounded(behind) + " elsewhere)" : "");
 }
 
 }  // namespace
@@ -134,6 +140,7 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
     Breakdown out;
     out.bypass = bypass_of(in);
     out.priority = engine.priority(slot, now, factors);
+    out.is_kept_up = engine.is_kept_up(slot, now, factors);
     double fixed = 0.;
     for (std::size_t i = 0; i < factor_count; i++) {
         const auto f = static_cast<Factor>(i);

@@ -43,6 +43,7 @@ struct Breakdown {
     double sum = 0.;  ///< before rounding and clamping: (wait + fairshare) + (the others in the order of Factor)
     Bypass bypass = Bypass::none;
     std::uint32_t priority = 0;
+    bool is_kept_up = false;  ///< by an earlier pass, above the sum: only_raises
 };
 
 /// A job that is ahead of another, and the term with the greatest lead.
@@ -50,7 +51,7 @@ struct Ahead {
     PriorityEngine::Slot slot;
     JobId id;
     std::uint32_t priority = 0;
-    std::optional<Factor> greatest;  ///< the term with the greatest lead; none: bypass or equal priority
+    std::optional<Factor> greatest;  ///< the term with the greatest lead; none: bypass, equal priority, kept up
     double lead = 0.;                ///< that term's lead in priority units
     std::string why;                 ///< one sentence
 };

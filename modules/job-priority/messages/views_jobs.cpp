@@ -132,6 +132,11 @@ void add_term_words(Json& words, const Breakdown& parts) {
 /// The parts of the sum, and the gain by waiting.
 void add_sum_words(Json& words, const Settings& s, const BookJob& job, const Breakdown& parts, Instant now) {
     add_term_words(words, parts);
+    if (parts.is_kept_up) {
+        words.append(Json::string(
+            "An earlier pass gave it " + std::to_string(parts.priority) + ". Its terms give " + rounded(parts.sum, 1) +
+            " now, but no pass lowers a priority (only-raises): it rises again when they give more."));
+    }
     const Term& wait = parts.terms.at(static_cast<std::size_t>(Factor::wait));
     const Duration free = s.wait_after.of(job.request->wall_time);
     const Duration waited = job.ageing.wait(now);

@@ -193,6 +193,7 @@ TEST_CASE("service: with only-raises no change of tree, machine or settings lowe
     s->configure(raising, at(13));
     s->pass(at(13));
     CHECK(priority(1, 13) == 1000);
+    CHECK_THAT(explain_view(*s, 1, at(13)).value().dump(), Catch::Matchers::Contains("An earlier pass gave it 1000. "));
     s->apply(urgency(1, 14, 15));
     s->pass(at(14));
     CHECK(priority(1, 14) < 1000);

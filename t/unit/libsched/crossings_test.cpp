@@ -59,8 +59,30 @@ TEST_CASE("crossings: jobs that age alike never pass each other") {
     CHECK(crossings({engine, at(0), {}}, first, engine.insert(in), 10).empty());
 }
 
+TEST_CASE("crossings: a job that goes on ageing passes one that an earlier pass keeps up") {
+    PrioritySettings s = aging(1000., std::chrono::seconds(1000));
+    s.only_raises = true;
+    PriorityEngine engine(s);
+    JobInputs in;
+    in.id = JobId{1};
+    in.eligible = at(0);
+    const auto kept = engine.insert(in);
+    in.id = JobId{2};
+    in.association = 1;
+    const auto other = engine.insert(in);
+    std::vector<PriorityEngine::Change> changed;
+    engine.pass(at(0), std::vector<double>{500. / 1024, 0.}, changed);
+    // 500 against t + 300 at `t`, and against t + 100 of its own sum: it is passed after 200 s and moves after 400 s.
+    const std::vector<double> factors{100. / 1024, 300. / 1024};
+    const auto found = crossings({engine, at(10), factors}, kept, other, 10);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].ahead == other);
+    CHECK(to_seconds(found[0].at) == Approx(200.5).margin(2e-6));
+}
+
 // Kills: breakpoints without the maximum wait, or without the ceiling; a bisection that is off by one; a search that
 // stops at the first change; a step of one job alone looked at.
+// Mutant: libsched/priority/crossings.cpp: points.push_back(begin - tick); => (void)tick;
 TEST_CASE("crossings: are those that looking at every microsecond finds") {
     rc::prop("crossings = scan", [] {
         const auto number = [](int below) { return *rc::gen::inRange(0, below); };
@@ -85,6 +107,11 @@ TEST_CASE("crossings: are those that looking at every microsecond finds") {
         }
         std::vector<PriorityEngine::Change> changed;
         engine.pass(Instant{Duration{20}}, factors, changed);
+        if (s.only_raises) {  // that pass keeps up whoever loses now
+            for (double& factor : factors) {
+                factor = number(24) / 1024. + number(4) / 4096.;
+            }
+        }
         const auto is_first_ahead = [&](Instant t) {
             const auto key = [&](std::size_t i) {
                 return QueueKey{engine.priority(slots[i], t, factors), engine.inputs(slots[i]).submit, JobId{i}};

@@ -271,6 +271,27 @@ TEST_CASE("explain: only the nearest are listed, and ties fall to the earlier su
     CHECK(order.back().id == JobId{6});
 }
 
+TEST_CASE("explain: a job that an earlier pass keeps up is ahead for that") {
+    PrioritySettings raising = settings();
+    raising.only_raises = true;
+    PriorityEngine engine(raising);
+    JobInputs in = job(1);
+    const auto kept = engine.insert(in);
+    in = job(2);
+    in.association = 1;
+    const auto behind = engine.insert(in);
+    std::vector<PriorityEngine::Change> changes;
+    engine.pass(at(0), std::vector<double>{.9, 0.}, changes);
+    const std::vector<double> factors{.1, .2};
+    CHECK(breakdown(engine, kept, at(0), factors).is_kept_up);
+    CHECK_FALSE(breakdown(engine, behind, at(0), factors).is_kept_up);
+    const Standing s = standing({engine, at(0), factors}, behind, 1);
+    REQUIRE(s.ahead.size() == 1);
+    CHECK(s.ahead[0].why ==
+          "an earlier pass gave it more than its terms give now, and no pass lowers it (only-raises): 7000 ahead");
+    CHECK_FALSE(s.ahead[0].greatest);
+}
+
 // Mutant: libsched/priority/explain.cpp: a.is_held_back != b.is_held_back ? => false ?
 TEST_CASE("explain: jobs that are held back come after all others") {
     PriorityEngine engine(settings());
