@@ -133,6 +133,9 @@ OrderTerms LsfRanking::explain_aps(const Job& job, const Use& use, Instant now) 
         aps_values(job, use.leaf(job.payer), LsfDispatch(use.tree, policy_.factors, use.use));
     const std::array<const char*, aps_parts> units{"priority", "", "", "slots", "MiB", "MiB", "urgency", "priority"};
     const Duration waited = now - job.since;
+    ApsRule open = *policy_.aps;  // the limits of sums are terms of their own
+    open.parts[static_cast<std::size_t>(ApsPart::rsrc)].limit = 0;
+    open.parts[static_cast<std::size_t>(ApsPart::work)].limit = 0;
     OrderTerms out;
     for (std::size_t i = 0; i < aps_parts; i++) {
         const auto part = static_cast<ApsPart>(i);
@@ -142,7 +145,16 @@ OrderTerms LsfRanking::explain_aps(const Job& job, const Use& use, Instant now) 
         std::array<double, aps_parts> alone{};
         alone[i] = values[i];
         out.terms.push_back({std::string(aps_part_names[i]), values[i], units[i], policy_.aps->parts[i].weight,
-                             aps_value(*policy_.aps, alone, waited)});
+                             aps_value(open, alone, waited)});
+    }
+    for (const auto sum : {ApsPart::rsrc, ApsPart::work}) {
+        const auto i = static_cast<std::size_t>(sum);
+        if (const double limit = policy_.aps->parts[i].limit; limit > 0) {
+            ApsRule without = *policy_.aps;
+            without.parts[i].limit = 0;
+            out.terms.push_back({std::string(aps_part_names[i]) + " cap", limit, "", 1,
+                                 aps_value(*policy_.aps, values, waited) - aps_value(without, values, waited)});
+        }
     }
     out.terms.push_back({"admin", job.admin, "value", 1, job.admin});
     out.sum = aps_value(*policy_.aps, values, waited, job.admin);

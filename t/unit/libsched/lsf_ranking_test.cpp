@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "t/unit/libsched/workload.hpp"
@@ -113,6 +114,34 @@ TEST_CASE("lsf: a job without a limit commits nothing") {
     }
     world.values.clear();
     CHECK(world.order(other) == Ids{0, 3, 4, 5, 1, 2});
+}
+
+// Mutant: libsched/order/lsf_ranking.cpp: aps_value(open, alone, waited) => aps_value(*policy_.aps, alone, waited)
+TEST_CASE("lsf: the terms of an absolute priority add up to it where the limit of a sum holds") {
+    World world;
+    PolicySettings settings;
+    settings.queues = {{"normal", 40}};
+    settings.lsf.aps.emplace();
+    auto& parts = settings.lsf.aps->parts;
+    parts[static_cast<std::size_t>(ApsPart::jprio)].weight = 1;
+    parts[static_cast<std::size_t>(ApsPart::qprio)].weight = 1;
+    parts[static_cast<std::size_t>(ApsPart::work)] = {1, 25, {}};
+    LsfRanking ranking(settings);
+    LsfRanking::Job job;
+    job.payer = world.x;
+    job.queue = ranking.queue("normal");
+    job.job_priority = 30;
+    ranking.put(JobId{0}, job);
+    const OrderTerms told = ranking.explain(JobId{0}, {world.tree, {}}, at(100));
+    std::map<std::string, double> terms;
+    double sum = 0;
+    for (const OrderTerm& term : told.terms) {
+        terms[term.name] = term.contribution;
+        sum += term.contribution;
+    }
+    CHECK(terms == std::map<std::string, double>{{"jprio", 30}, {"qprio", 40}, {"work cap", -45}, {"admin", 0}});
+    CHECK(told.sum == 25);
+    CHECK(sum == told.sum);
 }
 
 // Kills: remove() that does not take the job out, or forgets what was said of it; one that fails for who never waited.
