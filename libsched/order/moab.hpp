@@ -80,6 +80,11 @@ class Moab : public OrderBase {
         if (const std::string cap = capped_by(own, use); !cap.empty()) {
             return "this job waits until its cap allows it (moab." + cap + ")";
         }
+        // Values are rounded and bounded: of equal ones the sums decide nothing.
+        const auto value = [&](JobId id) { return priorities_.value(id, *use.credentials, now); };
+        if (value(own) == value(other)) {
+            return "the priorities are equal and it was submitted earlier";
+        }
         return order_lead("its sum", explain(own, use, now), explain(other, use, now));
     }
     std::optional<Course> course(JobId id, const Use& use) const { return priorities_.course(id, *use.credentials); }

@@ -78,6 +78,10 @@ class MoabPriorities {
     void prioritize(const Usage& usage, Instant now, std::vector<std::pair<JobId, std::uint32_t>>& changed);
     /// The value of one waiting job. Here and below O(starts since the last prioritize()).
     std::uint32_t update_value(JobId id, const Usage& usage, Instant now);
+    /// The same, without effect.
+    std::uint32_t value(JobId id, const Usage& usage, Instant now) const {
+        return value_of(entries_[id.value], usage, now);
+    }
     /// Before rounding and Maui's limits.
     double raw(JobId id, const Usage& usage, Instant now) const { return total(entries_[id.value], usage, now); }
     /// The credential's setting whose cap the job exceeds: "accounts.bio"; empty: none.

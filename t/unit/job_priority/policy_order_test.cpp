@@ -245,6 +245,19 @@ TEST_CASE("policies: Moab's sum, and a cap that keeps a job waiting until usage 
     CHECK(held_back_by(*s, 3).empty());
 }
 
+// Mutant: libsched/order/moab.hpp: if (value(own) == value(other)) { => if (false) {
+TEST_CASE("policies: of two jobs at Moab's least priority the earlier is ahead for that, whatever their sums") {
+    Settings settings = under(PolicyKind::moab);
+    settings.moab.components[static_cast<std::size_t>(MoabComponent::credential)].parts[0].weight = 1;
+    settings.moab.credentials[0]["alice"].priority = -3000;
+    settings.moab.credentials[0]["bob"].priority = -1000;
+    const auto s = ready(settings);
+    wait_in(*s, 1, 0, alice);
+    wait_in(*s, 2, 10, bob);
+    s->pass(at(60));
+    CHECK_THAT(words(*s, 2, 60), Contains("ahead: the priorities are equal and it was submitted earlier"));
+}
+
 TEST_CASE(
     "policies: Moab's terms of what a job asks for, its user's active jobs, its urgency, and who went before it") {
     Settings settings = under(PolicyKind::moab);
