@@ -73,6 +73,24 @@ TEST_CASE("queues: the defaults fill queue, duration and constraints") {
           R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})");
 }
 
+// Mutant: broker/services/job-manager/tables/queues.cpp: json_equal(constraints, added.get()) => false
+TEST_CASE("queues: a job that moves gets what its new queue needs in place of what the old one needed") {
+    const auto moved = [](const std::string& constraints, const std::string& from, const std::string& to) {
+        Queues queues = two_queues();
+        Json spec = json(jobspec_text(R"("duration":5,"queue":")" + to + R"(","constraints":)" + constraints));
+        const auto done = queues.move(spec.get(), from);
+        return done ? Json::ref(read_path(spec.get(), "attributes.system.constraints")).dump() : done.error().message;
+    };
+    CHECK(moved("{}", "batch", "debug") == R"({"properties":["dbg"]})");
+    CHECK(moved(R"({"properties":["dbg"]})", "debug", "batch") == "{}");
+    CHECK(moved(R"({"ranks":["0"]})", "batch", "debug") == R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})");
+    CHECK(moved(R"({"and":[{"ranks":["0"]},{"properties":["dbg"]}]})", "debug", "batch") == R"({"ranks":["0"]})");
+    CHECK(moved("{}", "gone", "debug") == R"({"properties":["dbg"]})");
+    const std::string refused = "the job has constraints that are not those of its queue 'debug'";
+    CHECK(moved(R"({"properties":["other"]})", "debug", "batch").starts_with(refused));
+    CHECK(moved(R"({"properties":["other"]})", "gone", "batch").starts_with("the job has constraints"));
+}
+
 TEST_CASE("queues: a disabled queue refuses with its reason, a reload keeps that") {
     Queues queues = two_queues();
     REQUIRE(queues.enable("debug", false, "maintenance"));

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t guest_eventlog_max = 256 << 10;
 constexpr const char* queue_key = "attributes.system.queue";
+constexpr const char* constraints_key = "attributes.system.constraints";
 /// The type of an exception that ends a job: it needs no free space on the disk.
 constexpr std::size_t short_request = 4096;
 
@@ -303,6 +304,24 @@ Status Control::check_update(Job& job, const json_t* updates) {
     return Done{};
 }
 
+/// The queue exists; where it is another one, what it needs is among the changes.
+Status Control::follow_queue(const Job& job, json_t* jobspec, json_t* changes) {
+    const std::string queue(read_string(read_path(jobspec, "attributes.system"), "queue").value_or(""));
+    if (auto known = engine_.queues().find(queue); !known) {
+        return known.error();
+    }
+    if (queue == job.facts.queue) {
+        return Done{};
+    }
+    if (auto moved = engine_.queues().move(jobspec, job.facts.queue); !moved) {
+        return moved;
+    }
+    if (json_t* constraints = read_path(jobspec, constraints_key)) {
+        json_object_set(changes, constraints_key, constraints);
+    }
+    return Done{};
+}
+
 // Guest: is refused, for his own jobs too. Private: another's job is unknown.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
@@ -327,8 +346,8 @@ Answer Control::update(const Request& request) {
     if (auto valid = validate_jobspec(updated->get()); !valid) {
         return valid.error();
     }
-    const std::string queue(read_string(read_path(updated->get(), "attributes.system"), "queue").value_or(""));
-    if (auto known = engine_.queues().find(queue); !known) {
+    const Json changes = Json::own(json_copy(updates));
+    if (auto known = follow_queue(**job, updated->get(), changes.get()); !known) {
         return known.error();
     }
     // After that: a plugin would take a misspelt queue for one that it does not serve.
@@ -349,7 +368,7 @@ Answer Control::update(const Request& request) {
             return allowed.error();
         }
     }
-    if (auto done = engine_.post(**job, "jobspec-update", Json::ref(updates)); !done) {
+    if (auto done = engine_.post(**job, "jobspec-update", changes.share()); !done) {
         return done.error();
     }
     return Reply::empty();

@@ -24,6 +24,7 @@ class Control : public Component {
     Answer update(const Request& request);
     Answer post_event(const Request& request);
     Status check_update(Job& job, const json_t* updates);
+    Status follow_queue(const Job& job, json_t* jobspec, json_t* changes);
     /// The active job of the request. Error: unknown or inactive (with `code`), or another user's (`denial`).
     Result<Job*> target(const Request& request, std::errc code, const char* denial) const;
     /// An eventlog stays in memory and on disk: what guests add to it ends at 256 KiB. Error: ENOSPC.

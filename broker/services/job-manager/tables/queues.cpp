@@ -57,6 +57,52 @@ Result<Queue> read_queue(const std::string& name, const json_t* table) {
     return queue;
 }
 
+Json constraint_for(const std::vector<std::string>& needs) {
+    Json properties = Json::array();
+    for (const std::string& property : needs) {
+        properties.append(property);
+    }
+    Json constraint = Json::object();
+    constraint.set("properties", std::move(properties));
+    return constraint;
+}
+
+/// Adds what the queue needs to the constraints.
+void add_needs(json_t* system, const Queue& queue) {
+    if (queue.needs.empty()) {
+        return;
+    }
+    Json constraint = constraint_for(queue.needs);
+    if (json_t* given = json_object_get(system, "constraints"); json_object_size(given) > 0) {
+        Json both = Json::array();
+        both.append(Json::ref(given));
+        both.append(std::move(constraint));
+        constraint = Json::object();
+        constraint.set("and", std::move(both));
+    }
+    json_object_set_new(system, "constraints", constraint.release());
+}
+
+/// Takes out of the constraints what add_needs() added. False if it is not there.
+bool take_needs(json_t* system, const std::vector<std::string>& needs) {
+    if (needs.empty()) {
+        return true;
+    }
+    const json_t* constraints = json_object_get(system, "constraints");
+    const Json added = constraint_for(needs);
+    if (json_equal(constraints, added.get())) {
+        json_object_set_new(system, "constraints", json_object());
+        return true;
+    }
+    const json_t* both = json_object_get(constraints, "and");
+    if (json_object_size(constraints) != 1 || json_array_size(both) != 2 ||
+        !json_equal(json_array_get(both, 1), added.get())) {
+        return false;
+    }
+    json_object_set(system, "constraints", json_array_get(both, 0));
+    return true;
+}
+
 }  // namespace
 
 Status Queues::configure(const json_t* config) {
@@ -238,23 +284,26 @@ Status Queues::prepare(json_t* jobspec) {
     if (duration && read_number(system, "duration").value_or(0) == 0) {
         json_object_set_new(system, "duration", json_real(*duration));
     }
-    if ((*queue)->needs.empty()) {
-        return Done{};
+    add_needs(system, **queue);
+    return Done{};
+}
+
+Status Queues::move(json_t* jobspec, const std::string& from) {
+    json_t* system = read_path(jobspec, "attributes.system");
+    const std::string to(read_string(system, "queue").value_or(""));
+    auto queue = find(to);
+    if (!queue) {
+        return queue.error();
     }
-    Json properties = Json::array();
-    for (const std::string& property : (*queue)->needs) {
-        properties.append(property);
+    const auto left = named_.find(from);
+    const bool was_removed = left == named_.end() && !from.empty();  // nobody knows what it needed
+    const bool is_taken = was_removed ? json_object_size(json_object_get(system, "constraints")) == 0
+                                      : left == named_.end() || take_needs(system, left->second.needs);
+    if (!is_taken) {
+        return Error{std::errc::invalid_argument, "the job has constraints that are not those of its queue '" + from +
+                                                      "': submit it anew to queue '" + to + "'"};
     }
-    Json constraint = Json::object();
-    constraint.set("properties", std::move(properties));
-    if (json_t* given = json_object_get(system, "constraints"); json_object_size(given) > 0) {
-        Json both = Json::array();
-        both.append(Json::ref(given));
-        both.append(std::move(constraint));
-        constraint = Json::object();
-        constraint.set("and", std::move(both));
-    }
-    json_object_set_new(system, "constraints", constraint.release());
+    add_needs(system, **queue);
     return Done{};
 }
 
