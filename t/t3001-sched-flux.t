@@ -83,6 +83,26 @@ test_expect_success 'the scheduler is reloaded while jobs run and wait; nothing 
 	flux cancel $small $running && flux job wait-event -t 60 $waiting alloc && flux cancel $waiting &&
 	flux job wait-event -t 60 $waiting clean
 '
+test_expect_success 'a time limit that was changed while the job ran is known after a reload' '
+	cat >estimate.py <<-EOF &&
+	import flux, sys
+	from flux.job import JobID
+	h = flux.Flux()
+	for _ in range(20000):
+	    try:
+	        print(round(h.rpc("sched.why", {"id": JobID(sys.argv[1])}).get()["t_estimate"]))
+	        sys.exit(0)
+	    except (OSError, KeyError):
+	        pass
+	sys.exit(1)
+	EOF
+	running=$(hold -n4 -t 10m) && flux job wait-event -t 60 $running alloc && flux update $running duration=10h &&
+	waiting=$(hold -n4) && before=$(flux python estimate.py $waiting) &&
+	flux module reload "$MODULES/sched-weir-easy.so" && after=$(flux python estimate.py $waiting) &&
+	echo "now $(date +%s), before $before, after $after" &&
+	test "$after" = "$before" && test "$after" -gt $(($(date +%s) + 30000)) &&
+	flux cancel $waiting $running && flux job wait-event -t 60 $running clean
+'
 test_expect_success 'EASY: a short job passes a blocked one, a long one does not' '
 	running=$(hold -n3 -t 10m) && flux job wait-event -t 60 $running alloc &&
 	head=$(hold -n4 -t 10m) && flux job wait-event -t 60 $head priority &&

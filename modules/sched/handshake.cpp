@@ -36,6 +36,11 @@ constexpr double greet_delay = 0.2;
 /// Seconds that the first job-manager has for an alloc request, before its journal is followed.
 constexpr double silence_max = 2;
 
+/// Whether the service that was asked is not there.
+bool is_gone(const flux::Failure& failure) {
+    return failure.errnum() == ENOSYS || failure.errnum() == EHOSTUNREACH;
+}
+
 /// Whether the broker is of a flux-core before 0.85. Its job-manager logs an error for each allocation that comes
 /// without annotations.
 bool is_before_085(flux_t* h) {
@@ -199,11 +204,7 @@ void SchedModule::greet() {
 
 void SchedModule::on_hello(flux_future_t* f) {
     try {
-        const JobId id = greeted_job(flux::rpc_get(f, "job-manager.sched-hello"));
-        Hello hello{flux::rpc(h_, "kvs.lookup", lookup_payload(r_key(id))), id};
-        flux::then<&SchedModule::on_hello_r>(hello.future.get(), this);
-        flux_future_t* key = hello.future.get();
-        hellos_.emplace(key, std::move(hello));
+        look_up_r({{}, greeted_job(flux::rpc_get(f, "job-manager.sched-hello"))});
     } catch (const flux::Failure& failure) {
         if (failure.errnum() != ENODATA) {
             job_manager_failed(failure);
@@ -216,15 +217,30 @@ void SchedModule::on_hello(flux_future_t* f) {
     flux_future_reset(f);
 }
 
+/// The KVS has R as it was at the start, and job-info with later changes of the expiration. A stock Flux may load
+/// job-info after the scheduler.
+void SchedModule::look_up_r(Hello hello) {
+    hello.future = hello.of_kvs ? flux::rpc(h_, "kvs.lookup", lookup_payload(r_key(hello.id)))
+                                : flux::rpc(h_, "job-info.lookup", current_r_payload(hello.id));
+    flux::then<&SchedModule::on_hello_r>(hello.future.get(), this);
+    flux_future_t* key = hello.future.get();
+    hellos_.emplace(key, std::move(hello));
+}
+
 void SchedModule::on_hello_r(flux_future_t* f) {
     const auto node = hellos_.extract(f);
-    const JobId id = node.mapped().id;
+    const Hello& hello = node.mapped();
     try {
-        const std::string text = flux::value_or_throw(looked_up(flux::rpc_get(f, "kvs.lookup")));
+        const std::string text = hello.of_kvs ? flux::value_or_throw(looked_up(flux::rpc_get(f, "kvs.lookup")))
+                                              : flux::rpc_get(f, "job-info.lookup").string_at("R").value_or("");
         const R r = flux::value_or_throw(decode_r(text));
-        flux::value_or_throw(scheduler_.hello(id, r.resources, end_of_job(r)));
+        flux::value_or_throw(scheduler_.hello(hello.id, r.resources, end_of_job(r)));
     } catch (const flux::Failure& failure) {
-        hello_failed(id, failure.what());
+        if (!hello.of_kvs && is_gone(failure)) {
+            look_up_r({{}, hello.id, true});
+        } else {
+            hello_failed(hello.id, failure.what());
+        }
     }
     ready_when_done();
 }
@@ -324,8 +340,7 @@ void SchedModule::on_journal(flux_future_t* f) {
 }
 
 void SchedModule::job_manager_failed(const flux::Failure& failure) {
-    const bool is_gone = failure.errnum() == ENOSYS || failure.errnum() == EHOSTUNREACH;
-    if (was_ready_ && is_gone) {
+    if (was_ready_ && is_gone(failure)) {
         forget_job_manager();
     } else {
         give_up(failure.what());

@@ -56,6 +56,8 @@ class SchedModule {
     void resources_again(const Json& answer);
     void first_resources(const Json& answer);
     void on_hello(flux_future_t* f);
+    struct Hello;
+    void look_up_r(Hello hello);
     void on_hello_r(flux_future_t* f);
     void hello_failed(JobId id, const std::string& why);
     void ready_when_done();
@@ -102,6 +104,7 @@ class SchedModule {
     struct Hello {
         flux::Future future;
         JobId id;
+        bool of_kvs = false;  ///< the KVS was asked for R
     };
 
     flux_t* h_;

@@ -14,6 +14,7 @@ namespace weir::sched {
 namespace {
 
 constexpr std::int64_t order_max = std::int64_t{1} << 60;  // the sum of two fits
+constexpr int lookup_current = 2;                          // FLUX_JOB_LOOKUP_CURRENT
 constexpr double seconds_max = 9.2e12;                     // an Instant holds it
 
 }  // namespace
@@ -51,6 +52,14 @@ Json commit_payload(std::span<const std::pair<std::string, Json>> key_values) {
         ops.append(kvs_put(key, value.dump()));
     }
     return kvs_commit(std::move(ops));
+}
+
+Json current_r_payload(JobId id) {
+    Json keys = Json::array();
+    keys.append("R");
+    Json payload = Json::object();
+    payload.set("id", id.value).set("keys", std::move(keys)).set("flags", lookup_current);
+    return payload;
 }
 
 Json lookup_payload(std::string_view key) {
