@@ -24,7 +24,7 @@ class Scheduler {
         JobId id;
         ResourceSet resources;
         Instant start;
-        Instant end;  ///< believed: start + limit, at most the instance's own end; see expected()
+        Instant end;  ///< believed: start + limit; without a limit the instance's own end, else see expected()
     };
     /// A new annotation for the head job.
     struct Annotation {
@@ -55,7 +55,8 @@ class Scheduler {
                        NodeChoice choice = NodeChoice::first);
     void set_up(const IdSet& ranks, bool up);
     void shrink(const IdSet& ranks);
-    /// The end of the instance itself: no job is expected to run longer. `never`: none.
+    /// The end of the instance itself: plans expect no job to run longer. A job that has a limit keeps it: the instance
+    /// may be extended. `never`: none.
     void set_instance_end(Instant end);
 
     /// A job that runs already (RFC 27 hello).

@@ -173,4 +173,17 @@ flux module load $MODULES/sched-weir-easy.so policy=hybrid:depth=2
 rpc sched-weir-easy.stats-get | jq -e ".policy == \"hybrid:depth=2\""
 long=$(hold -N2 --exclusive) && runs $long
 '
+test_expect_success 'a machine whose R ends in ten minutes' '
+	jq -n "{version: 1, execution: {R_lite: [{rank: \"0-1\", children: {core: \"0-3\"}}],
+		nodelist: [\"fake[0-1]\"], starttime: (now | floor), expiration: ((now | floor) + 600)}}" >machine.json &&
+	printf "[job-exec]\n[resource]\nnoverify = true\npath = \"%s\"\n" "$PWD/machine.json" >machine.toml
+'
+try 'a job keeps its time limit beyond the end of the instance' '
+flux module load $MODULES/sched-weir-easy.so
+end=$(jq .execution.expiration machine.json)
+# A stock Flux takes no such job, but such a duration from the owner.
+limited=$(hold -n4 -t 1m --urgency=hold) && flux update $limited duration=1h && flux job urgency $limited default
+runs $limited && flux job info $limited R | jq -e ".execution | (.expiration - .starttime | round) == 3600"
+endless=$(hold -n4) && runs $endless && flux job info $endless R | jq -e "(.execution.expiration | round) == $end"
+'
 test_done

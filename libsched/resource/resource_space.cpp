@@ -48,7 +48,7 @@ bool ResourceSpace::may_ever_start(const PendingJob& job) {
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, Instant now) {
-    const Instant end = std::min(believed_end(now, job.limit), horizon_);
+    const Instant end = planned(believed_end(now, job.limit));
     if (cores_of(job.request) > pool_.free_cores() || is_refused(job.request, end)) {
         return std::nullopt;
     }
@@ -61,24 +61,24 @@ std::optional<ResourceSpace::Taken> ResourceSpace::start(const PendingJob& job, 
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start_until(const PendingJob& job, Instant now, Instant end) {
     if (reservations_.places.size() == 1) {
-        return backfill(job, end);
+        return backfill(job, now, end);
     }
     if (reservations_.places.empty()) {
         const auto picks = pool_.place(job.request, pool_.free_by_node(), {});
-        return picks ? std::optional(take(job, *picks, end)) : std::nullopt;
+        return picks ? std::optional(take(job, *picks, now)) : std::nullopt;
     }
     if (!profile_.stays(static_cast<std::int64_t>(pool_.free_cores()), static_cast<std::int64_t>(cores_of(job.request)),
                         now, end)) {
         return std::nullopt;
     }
     const auto picks = plan_.fits(pool_, {job.request, job.limit, horizon_}, now, now);
-    return picks ? std::optional(take(job, *picks, end)) : std::nullopt;
+    return picks ? std::optional(take(job, *picks, now)) : std::nullopt;
 }
 
-ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<Pick>& picks, Instant end) {
-    Running running{pool_.take(picks), end};
+ResourceSpace::Taken ResourceSpace::take(const PendingJob& job, const std::vector<Pick>& picks, Instant now) {
+    Running running{pool_.take(picks), believed_end(now, job.limit)};
     believe(running);
-    Taken taken{running.resources, end};
+    Taken taken{running.resources, expected(running.end) ? running.end : planned(running.end)};
     WEIR_CHECK(running_.emplace(job.key.id, std::move(running)).second);
     return taken;
 }
@@ -95,13 +95,13 @@ std::vector<Pick> ResourceSpace::picks_of(const ResourceSet& resources) const {
 }
 
 void ResourceSpace::believe(const Running& running) {
-    profile_.change(running.end, static_cast<std::int64_t>(core_count(running.resources)));
-    plan_.add(running.end, picks_of(running.resources));
+    profile_.change(planned(running.end), static_cast<std::int64_t>(core_count(running.resources)));
+    plan_.add(planned(running.end), picks_of(running.resources));
 }
 
 void ResourceSpace::forget(const Running& running) {
-    profile_.change(running.end, -static_cast<std::int64_t>(core_count(running.resources)));
-    plan_.remove(running.end, picks_of(running.resources));
+    profile_.change(planned(running.end), -static_cast<std::int64_t>(core_count(running.resources)));
+    plan_.remove(planned(running.end), picks_of(running.resources));
 }
 
 void ResourceSpace::keep(const Place& place, int sign) {
@@ -134,7 +134,7 @@ void ResourceSpace::remember(const Running& running) {
     if (!reservations_.wants_returned) {
         return;
     }
-    Place back{running.end, running.end, picks_of(running.resources)};
+    Place back{planned(running.end), planned(running.end), picks_of(running.resources)};
     std::erase_if(back.picks, [&](const Pick& pick) { return !pool_.nodes()[pick.node].is_up; });
     reservations_.returned.push_back(std::move(back));
 }
@@ -162,7 +162,7 @@ std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& jo
     if (place.picks.empty() || !std::all_of(place.picks.begin(), place.picks.end(), is_free)) {
         return std::nullopt;
     }
-    return take(job, place.picks, std::min(believed_end(now, job.limit), horizon_));
+    return take(job, place.picks, now);
 }
 
 std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now) {
@@ -191,7 +191,7 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
             extra_[pick.node] -= pick.room;
         }
     }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
-    reservations_.add({shadow_, std::min(believed_end(shadow_, job.limit), horizon_), std::move(head)});
+    reservations_.add({shadow_, planned(believed_end(shadow_, job.limit)), std::move(head)});
     refresh_rooms();
     return expected(shadow_);
 }
@@ -208,7 +208,7 @@ void ResourceSpace::refresh_rooms() {
     }
 }
 
-std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant end) {
+std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant now, Instant end) {
     const bool ends_by_shadow = end <= shadow_;
     if (!ends_by_shadow && cores_of(job.request) > long_room_sum_) {
         return std::nullopt;
@@ -223,7 +223,7 @@ std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& jo
             extra_[pick.node] -= pick.room;
         }
     }
-    Taken taken = take(job, *picks, end);
+    Taken taken = take(job, *picks, now);
     refresh_rooms();
     return taken;
 }
@@ -286,8 +286,8 @@ Status ResourceSpace::release_part(Running& running, const ResourceSet& part) {
         held->gpus.remove(back.gpus);
         held->memory_mib -= back.memory_mib;
     }
-    profile_.change(running.end, -static_cast<std::int64_t>(core_count(given)));
-    plan_.give_back(running.end, picks_of(given));
+    profile_.change(planned(running.end), -static_cast<std::int64_t>(core_count(given)));
+    plan_.give_back(planned(running.end), picks_of(given));
     return Done{};
 }
 
@@ -307,7 +307,13 @@ void ResourceSpace::set_horizon(Instant end) {
     if (end == horizon_) {
         return;
     }
+    for (const auto& [id, running] : running_) {
+        forget(running);
+    }
     horizon_ = end;
+    for (const auto& [id, running] : running_) {
+        believe(running);
+    }
     for (const auto& [id, place] : reservations_.by_job) {
         plan_.drop(place);
     }

@@ -19,12 +19,12 @@ class ResourceSpace {
   public:
     struct Taken {
         ResourceSet resources;
-        Instant end;  ///< believed
+        Instant end;  ///< believed; that of a job without a limit is at most the horizon
     };
     using Place = NodePlan::Place;
     struct Running {
         ResourceSet resources;  ///< a node that was given back early stays, with nothing
-        Instant end;
+        Instant end;            ///< believed, by its own limit alone: plans cut it at the horizon
     };
 
     ResourceSpace() = default;
@@ -63,8 +63,8 @@ class ResourceSpace {
     Status release(JobId id, const ResourceSet& part, bool final);
     /// A new expected end; false if the job does not run.
     bool set_end(JobId id, Instant end);
-    /// No job is expected to run longer than this (an instance's own end). Kept reservations end there, so with a new
-    /// one all jobs get new places.
+    /// Plans expect no job to run longer than this (an instance's own end). Kept reservations end there, so with a new
+    /// one all jobs get new places. O(running jobs).
     void set_horizon(Instant end);
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
@@ -94,9 +94,10 @@ class ResourceSpace {
         return refused != refused_.end() && end >= refused->second;
     }
     std::optional<Taken> start_until(const PendingJob& job, Instant now, Instant end);
-    std::optional<Taken> backfill(const PendingJob& job, Instant end);
+    std::optional<Taken> backfill(const PendingJob& job, Instant now, Instant end);
     Status release_part(Running& running, const ResourceSet& part);
-    Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant end);
+    Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant now);
+    Instant planned(Instant end) const { return std::min(end, horizon_); }
     void refresh_rooms();
     /// By node, what is free once all has come back that comes by `at`.
     std::vector<Room> free_by(Instant at) const;

@@ -222,7 +222,7 @@ TEST_CASE("space: parts of an allocation come back one by one") {
     CHECK_FALSE(space.release(JobId{1}, {}, true).has_value());
 }
 
-// Mutant: libsched/resource/resource_space.cpp: plan_.give_back(running.end, picks_of(given)); => ;
+// Mutant: libsched/resource/resource_space.cpp: plan_.give_back(planned(running.end), picks_of(given)); => ;
 TEST_CASE("space: what a job gave back early is not expected at its end") {
     rc::prop("as if it had never held it", [] {
         ResourceSpace parts(pool(3, 4));

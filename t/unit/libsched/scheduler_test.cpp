@@ -428,3 +428,23 @@ TEST_CASE("scheduler: a new end of the instance gives all kept reservations thei
     CHECK(effects.started[0].end == at(80));
     CHECK(effects.annotations.at(0).estimate == at(80));  // job 3, after it
 }
+
+// Mutant: libsched/resource/resource_space.cpp: expected(running.end) ? running.end : planned(running.end) =>
+// planned(running.end)
+TEST_CASE("scheduler: a job keeps its own limit beyond the end of the instance, which may be extended") {
+    auto s = scheduler(Easy{}, 1, 5);
+    s.set_instance_end(at(60));
+    REQUIRE(s.alloc(waiting(1, 4, 100)).has_value());
+    PendingJob endless = waiting(2, 1, 0);
+    endless.limit = Duration::max();
+    REQUIRE(s.alloc(endless).has_value());
+    const auto effects = s.pass(at(0));
+    REQUIRE(ids(effects) == Ids{1, 2});
+    CHECK(effects.started[0].end == at(100));
+    CHECK(effects.started[1].end == at(60));
+    s.set_instance_end(at(500));
+    REQUIRE(s.alloc(waiting(3, 4, 10)).has_value());
+    CHECK(s.pass(at(1)).annotations.at(0).estimate == at(100));
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(ids(s.pass(at(2))) == Ids{3});
+}
