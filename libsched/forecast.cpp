@@ -51,11 +51,12 @@ void ForecastCourse::advance() {
         starts_.emplace(start.id.value, at_);
         ends_.push({start.end, start.id});
     }
-    is_over_ = ends_.empty() || !expected(ends_.top().at);
+    const Instant next = ends_.empty() ? never : std::max(ends_.top().at, at_);  // what is overdue ends at any moment
+    is_over_ = !ahead_.space().expected_start(next);
     if (is_over_) {
         return;
     }
-    at_ = std::max(ends_.top().at, at_);  // what is overdue ends at any moment
+    at_ = next;
     while (!ends_.empty() && ends_.top().at <= at_) {
         WEIR_CHECK(ahead_.free(ends_.top().id, {}, true).has_value());
         ends_.pop();
@@ -112,7 +113,8 @@ std::optional<Waiting> why_waiting(const Scheduler& scheduler, JobId id, Instant
         out.behind = first->key.id;
         ResourceSpace space = scheduler.space();
         space.clear_reservations();
-        out.behind_at = space.reserve(*first, now);
+        const auto at = space.reserve(*first, now);
+        out.behind_at = at ? space.expected_start(*at) : std::nullopt;
     }
     if (!pool.feasible_now(job->request)) {
         out.reason = WaitReason::nodes_down;

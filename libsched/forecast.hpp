@@ -37,7 +37,8 @@ class ForecastCourse {
     Instant good_until() const { return good_until_; }
     /// `budget` bounds what the passes of this question look at (looked_at()): no pass begins beyond it. The next
     /// question continues from there. A job that never starts has no value: it is held, or needs nodes that are down,
-    /// or waits for jobs that never end. A job that is not in the course has none either.
+    /// or waits for jobs that never end, or end when the instance does. A job that is not in the course has none
+    /// either.
     Forecast of(JobId id, std::uint64_t budget);
     /// What all passes looked at: jobs, nodes, and steps of nodes.
     std::uint64_t looked_at() const {
@@ -58,7 +59,7 @@ class ForecastCourse {
     std::uint64_t looked_at_before_ = 0;
     std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ends_;
     std::unordered_map<std::uint64_t, Instant> starts_;  ///< by job, of those that waited
-    bool is_over_ = false;                               ///< nothing ends any more
+    bool is_over_ = false;                               ///< nothing ends any more before the instance does
 };
 /// Of one job, from a course of its own.
 Forecast forecast(const Scheduler& scheduler, JobId id, Instant now, std::uint64_t budget,

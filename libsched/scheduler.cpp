@@ -252,7 +252,7 @@ Scheduler::Effects Scheduler::pass(Instant now) {
         }
         void blocked(const PendingJob& job, const Blocked& why) {
             if (!head) {
-                head.emplace(job, why);
+                head.emplace(job, Blocked{why.estimate ? self.space_.expected_start(*why.estimate) : std::nullopt});
             }
         }
     };

@@ -178,12 +178,15 @@ test_expect_success 'a machine whose R ends in ten minutes' '
 		nodelist: [\"fake[0-1]\"], starttime: (now | floor), expiration: ((now | floor) + 600)}}" >machine.json &&
 	printf "[job-exec]\n[resource]\nnoverify = true\npath = \"%s\"\n" "$PWD/machine.json" >machine.toml
 '
-try 'a job keeps its time limit beyond the end of the instance' '
+try 'a job keeps its time limit beyond the end of the instance, which is no estimated start' '
 flux module load $MODULES/sched-weir-easy.so
 end=$(jq .execution.expiration machine.json)
 # A stock Flux takes no such job, but such a duration from the owner.
 limited=$(hold -n4 -t 1m --urgency=hold) && flux update $limited duration=1h && flux job urgency $limited default
 runs $limited && flux job info $limited R | jq -e ".execution | (.expiration - .starttime | round) == 3600"
 endless=$(hold -n4) && runs $endless && flux job info $endless R | jq -e "(.execution.expiration | round) == $end"
+waits=$(hold -n4 -t 1m) && flux job wait-event -t 60 $waits priority
+why() { rpc sched.why "{\"id\": $(flux job id $waits)}"; }
+why | jq -e ".place == 1 and has(\"t_estimate\") == false"
 '
 test_done

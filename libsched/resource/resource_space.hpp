@@ -66,6 +66,8 @@ class ResourceSpace {
     /// Plans expect no job to run longer than this (an instance's own end). Kept reservations end there, so with a new
     /// one all jobs get new places. O(running jobs).
     void set_horizon(Instant end);
+    /// A start as users are told it: none from the horizon on, when nothing runs any more; see expected().
+    std::optional<Instant> expected_start(Instant at) const { return at < horizon_ ? expected(at) : std::nullopt; }
     void set_up(const IdSet& ranks, bool up) {
         pool_.set_up(ranks, up);
         reservations_.has_grown = reservations_.has_grown || (up && !ranks.empty());

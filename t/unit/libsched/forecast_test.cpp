@@ -259,3 +259,24 @@ TEST_CASE("forecast: comes true when nobody else comes and jobs run to their lim
         RC_ASSERT(s.pending() == 0U);
     });
 }
+
+// Mutant: libsched/resource/resource_space.hpp: at < horizon_ ? expected(at) : std::nullopt => expected(at)
+TEST_CASE("forecast: no start is expected from the end of the instance on, by any policy") {
+    for (const Policy& policy : {Policy{Fcfs{}}, Policy{Easy{}}, Policy{KeptReservations{}}}) {
+        auto s = forecast_scheduler(policy, 1, 4);
+        s.set_instance_end(at(60));
+        REQUIRE(s.alloc(waiting(1, 3, 50)).has_value());
+        REQUIRE(s.alloc(waiting(2, 1, 100)).has_value());
+        REQUIRE(s.alloc(waiting(3, 4, 10)).has_value());
+        REQUIRE(s.alloc(waiting(4, 3, 5)).has_value());
+        const auto effects = s.pass(at(0));
+        REQUIRE(effects.annotations.at(0).id == JobId{3});
+        CHECK_FALSE(effects.annotations.at(0).estimate);
+        CHECK_FALSE(forecast(s, JobId{3}, at(0), no_budget).start);
+        CHECK_FALSE(why_waiting(s, JobId{4}, at(0))->behind_at);
+        s.set_instance_end(at(200));
+        s.pass(at(0));
+        CHECK(forecast(s, JobId{3}, at(0), no_budget).start == at(100));
+        CHECK(why_waiting(s, JobId{4}, at(0))->behind_at == at(100));
+    }
+}
