@@ -3,6 +3,7 @@
 #include "libsched/scheduler.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "libsched/resource/words.hpp"
 
@@ -19,9 +20,25 @@ void Scheduler::set_up(const IdSet& ranks, bool up) {
     dirty_ = true;
 }
 
-void Scheduler::shrink(const IdSet& ranks) {
+std::vector<std::pair<JobId, Error>> Scheduler::shrink(const IdSet& ranks) {
     space_.shrink(ranks);
     dirty_ = true;
+    std::map<Request, Status> feasible;  // many jobs have equal requests
+    std::vector<std::pair<JobId, Error>> refused;
+    queue_.walk([&](const PendingJob& job) {
+        auto known = feasible.find(job.request);
+        if (known == feasible.end()) {
+            known = feasible.emplace(job.request, space_.pool().feasible(job.request)).first;
+        }
+        if (!known->second) {
+            refused.emplace_back(job.key.id, known->second.error());
+        }
+        return true;
+    });
+    for (const auto& [id, why] : refused) {
+        (void)cancel(id);
+    }
+    return refused;
 }
 
 void Scheduler::set_instance_end(Instant end) {

@@ -54,7 +54,9 @@ class Scheduler {
     void set_resources(const ResourceSet& all, const IdSet& up, NodeNames names = {},
                        NodeChoice choice = NodeChoice::first);
     void set_up(const IdSet& ranks, bool up);
-    void shrink(const IdSet& ranks);
+    /// Removes nodes. Returns the waiting jobs that can never run without them, which are removed, too, each with the
+    /// sentence for its user. O(jobs).
+    std::vector<std::pair<JobId, Error>> shrink(const IdSet& ranks);
     /// The end of the instance itself: plans expect no job to run longer. A job that has a limit keeps it: the instance
     /// may be extended. `never`: none.
     void set_instance_end(Instant end);

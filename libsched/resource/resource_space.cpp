@@ -266,6 +266,9 @@ Status ResourceSpace::release_part(Running& running, const ResourceSet& part) {
     };
     ResourceSet given;
     for (const NodeResources& named : part.nodes) {
+        if (!pool_.index_of(named.rank)) {
+            continue;  // it was removed, for the job too
+        }
         const auto held = held_on(named.rank);
         if (held == nodes.end() || held->rank != named.rank || held->cores.empty() ||
             !held->cores.includes(named.cores) || !held->gpus.includes(named.gpus)) {

@@ -133,7 +133,10 @@ void SchedModule::on_resources(flux_future_t* f) {
                 scheduler_.set_up(ids("up"), true);
                 scheduler_.set_up(ids("down"), false);
                 if (update.find("shrink")) {  // it makes all reservations anew
-                    scheduler_.shrink(ids("shrink"));
+                    for (const auto& [id, why] : scheduler_.shrink(ids("shrink"))) {
+                        deny(requests_.at(id).request.get(), id, why.message);
+                        requests_.erase(id);
+                    }
                 }
                 if (const auto expiration = update.find("expiration")) {
                     R r;

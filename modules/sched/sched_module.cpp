@@ -56,13 +56,18 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         return scheduler_.alloc(job, *constraint);
     };
     if (const Status accepted = accept(); !accepted) {
-        denied_++;
-        Json response = alloc_response(job.key.id, AllocType::deny);
-        response.set("note", accepted.error().message);
-        flux::respond(h_, msg, response);
+        deny(msg, job.key.id, accepted.error().message);
         return;
     }
     requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number, static_cast<std::uint32_t>(userid)});
+}
+
+void SchedModule::deny(const flux_msg_t* alloc, JobId id, const std::string& why) {
+    denied_++;
+    Json response = alloc_response(id, AllocType::deny);
+    response.set("note", why);
+    flux::respond(h_, alloc, response);
+    annotated_ = annotated_ == id ? std::nullopt : annotated_;
 }
 
 std::shared_ptr<const flux_msg_t> SchedModule::envelope_of(const flux_msg_t* msg) {

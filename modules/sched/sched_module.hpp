@@ -31,6 +31,8 @@ class SchedModule {
   private:
     // Requests (RFC 27).
     void alloc(const flux_msg_t* msg);
+    /// The answer to an alloc request of a job that can never run.
+    void deny(const flux_msg_t* alloc, JobId id, const std::string& why);
     void free(const flux_msg_t* msg);
     void cancel(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);

@@ -448,3 +448,35 @@ TEST_CASE("scheduler: a job keeps its own limit beyond the end of the instance, 
     REQUIRE(s.free(JobId{1}, {}, true).has_value());
     CHECK(ids(s.pass(at(2))) == Ids{3});
 }
+
+// Mutant: libsched/resource/resource_space.cpp: if (!pool_.index_of(named.rank)) { => if (false) {
+TEST_CASE("scheduler: a part that names a removed node frees the others") {
+    auto s = scheduler(Fcfs{}, 3, 2);
+    REQUIRE(s.alloc(waiting(1, 6, 10)).has_value());
+    REQUIRE(ids(s.pass(at(0))) == Ids{1});
+    CHECK(s.shrink(IdSet::range(0, 0)).empty());
+    REQUIRE(s.free(JobId{1}, {{{0, IdSet::range(0, 1), {}}, {1, IdSet::range(0, 1), {}}}}, false).has_value());
+    CHECK(s.space().pool().free_cores() == 2);
+    CHECK_FALSE(s.free(JobId{1}, {{{1, IdSet::range(0, 1), {}}}}, false).has_value());
+    REQUIRE(s.free(JobId{1}, {}, true).has_value());
+    CHECK(s.space().pool().free_cores() == 4);
+}
+
+// Mutant: libsched/scheduler.cpp: if (!known->second) { => if (false) {
+TEST_CASE("scheduler: who can never run without the removed nodes waits no more and holds up nobody") {
+    auto s = scheduler(Fcfs{}, 2, 2);
+    PendingJob bound = waiting(1, 1, 10);
+    Constraint on_first;
+    on_first.kind = Constraint::Kind::ranks;
+    on_first.ranks = IdSet::range(0, 0);
+    REQUIRE(s.alloc(bound, on_first).has_value());
+    REQUIRE(s.alloc(waiting(2, 3, 10)).has_value());
+    REQUIRE(s.alloc(waiting(3, 2, 10)).has_value());
+    const auto refused = s.shrink(IdSet::range(0, 0));
+    REQUIRE(refused.size() == 2);
+    CHECK(refused[0].first == JobId{1});
+    CHECK(refused[1].first == JobId{2});
+    CHECK(refused[1].second.message == "unsatisfiable request: the job asks for 3 cores; this instance has 2");
+    CHECK(ids(s.pass(at(0))) == Ids{3});
+    CHECK(s.pending() == 0);
+}
