@@ -175,6 +175,38 @@ test_expect_success 'cancel --all of the owner leaves the partitions and everybo
 	weir jobs >out && cat out && grep "$(cat hers) .*RUN" out && weir cancel --all --json >j && test $(field j "len(d[\"left_out\"])") -eq 2 &&
 	weir cancel --all --user alice && weir jobs | grep "debug.*RUN"
 '
+test_expect_success 'so it does while job-route is not loaded' '
+	export FLUX_URI=local://$WEIR_RUNDIR/local-0 && batch=$(job_of batch) && debug=$(job_of debug) &&
+	call module.remove "{\"name\":\"job-route\"}" && weir submit --json --simulate=1h mine | jq .id >mine &&
+	test_expect_code 1 weir cancel $debug 2>err && cat err && grep "is a partition: all jobs in it end with it" err &&
+	weir cancel --all 2>err && cat err && grep "Canceled 1 job" err && grep "Left out: .* and .*, partitions that serve" err &&
+	wait_event $(cat mine) clean && for id in $batch $debug; do
+		call job-list.list-id "{\"id\":$id,\"attrs\":[\"state\"]}" | jq -e ".job.state == 16" || return 1
+	done
+'
+cat >job-route.py <<\EOF
+import sys
+import wire
+
+BUSY = 16
+route = wire.Client()
+route.rpc("service.add", {"service": "job-route"})
+print("ready", flush=True)
+while request := route.receive():
+    if request.kind == wire.REQUEST and request.topic != "job-route.disconnect":
+        route.respond(request, {}, BUSY)
+EOF
+test_expect_success 'and it cancels nothing where job-route does not say which jobs are partitions' '
+	weir submit --json --simulate=1h mine | jq .id >mine && mkfifo route.ready &&
+	{ python3 job-route.py >route.ready & } && pid=$! && read -r line <route.ready &&
+	for which in --all "$batch" "$(cat mine)"; do
+		test_expect_code 1 weir cancel $which 2>err && cat err && grep "nothing was canceled, since it is not known which jobs are partitions" err || return 1
+	done && kill $pid && wait_gone $pid
+'
+test_expect_success 'job-route is loaded again: the partitions are there' '
+	call module.load "{\"path\":\"job-route\",\"args\":[]}" && are_up batch debug && test $(job_of batch) = $batch && test $(job_of debug) = $debug &&
+	weir cancel $(cat mine) && unset FLUX_URI
+'
 # runs ID: returns when it does
 runs() {
 	FLUX_URI=local://$WEIR_RUNDIR/local-0 wait_event "$1" start

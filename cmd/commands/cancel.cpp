@@ -63,6 +63,17 @@ Exit report(const Context& context, const Ids& done, const Ids& left_out) {
     return Exit::ok;
 }
 
+/// The partitions that this command may not cancel. Errors: it is not known which jobs these are.
+Result<std::set<std::uint64_t>> partitions_to_spare(const Context& context, Client& client) {
+    if (context.args.has("partitions")) {
+        return std::set<std::uint64_t>();
+    }
+    auto jobs = partition_jobs(client);
+    return jobs ? std::move(jobs)
+                : Error{jobs.error().code, "nothing was canceled, since it is not known which jobs are partitions: " +
+                                               jobs.error().message};
+}
+
 /// One by one: a request for all jobs would cancel the partitions too.
 Exit cancel_all(Context& context, Client& client) {
     JobQuery query;
@@ -75,11 +86,13 @@ Exit cancel_all(Context& context, Client& client) {
         }
         query.userid = *named;
     }
-    const std::set<std::uint64_t> partitions =
-        context.args.has("partitions") ? std::set<std::uint64_t>() : partition_jobs(client);
+    const auto partitions = partitions_to_spare(context, client);
+    if (!partitions) {
+        return context.fail(partitions.error());
+    }
     Ids chosen, left_out, done;
     const auto is_listed = list_jobs(client, query, [&](const Job& job) {
-        if (partitions.count(job.id) > 0) {
+        if (partitions->count(job.id) > 0) {
             left_out.push_back(job.id);
         } else {
             chosen.push_back(job.id);
@@ -99,12 +112,14 @@ Exit cancel_all(Context& context, Client& client) {
 }
 
 Exit cancel_each(Context& context, Client& client, const Ids& ids) {
+    const auto partitions = partitions_to_spare(context, client);
+    if (!partitions) {
+        return context.fail(partitions.error());
+    }
     Exit worst = Exit::ok;
-    const std::set<std::uint64_t> partitions =
-        context.args.has("partitions") ? std::set<std::uint64_t>() : partition_jobs(client);
     Ids done, left_out;
     for (const std::uint64_t id : ids) {
-        if (partitions.count(id) > 0) {
+        if (partitions->count(id) > 0) {
             left_out.push_back(id);
             worst = context.fail(Exit::failed, job_name(id) +
                                                    " is a partition: all jobs in it end with it. To cancel it:  "

@@ -45,6 +45,9 @@ Status add_charges(Client& client, const Users& users, double now, InstanceFacts
     std::unordered_map<std::string, std::string> leaves;
     std::vector<std::string> keys;  // of the charges
     const auto partitions = partition_jobs(client);
+    if (!partitions) {
+        return partitions.error();
+    }
     JobQuery query;
     query.states = FLUX_JOB_STATE_RUNNING;
     query.states |= FLUX_JOB_STATE_INACTIVE;
@@ -52,7 +55,7 @@ Status add_charges(Client& client, const Users& users, double now, InstanceFacts
     double oldest_end = now;
     const auto done = list_jobs(client, query, [&](const Job& job) {
         oldest_end = job.inactive > 0 ? std::min(oldest_end, job.inactive) : oldest_end;
-        if (job.run <= 0 || partitions.count(job.id) > 0) {
+        if (job.run <= 0 || partitions->count(job.id) > 0) {
             return;
         }
         const std::string user = "@" + users.name(job.userid);

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "cmd/common/instance_clock.hpp"
+#include "cmd/common/instance_queue.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "cmd/common/text.hpp"
@@ -217,6 +218,21 @@ std::vector<ChildEntry> children_in(const json_t* answer) {
     return children;
 }
 
+/// The owner's, if this user is the owner: nobody else can end them. Partitions outlive job-route, and it knows none
+/// until it has read the journal.
+Result<std::set<std::uint64_t>> jobs_in_instance_queue(Client& client) {
+    std::set<std::uint64_t> ids;
+    if (client.attribute("security.owner") != std::to_string(getuid())) {
+        return ids;
+    }
+    JobQuery query;
+    query.limit = 0;  // all of them
+    query.userid = getuid();
+    query.queue = instance_queue;
+    const Status done = list_jobs(client, query, [&ids](const Job& job) { ids.insert(job.id); });
+    return done ? Result<std::set<std::uint64_t>>(std::move(ids)) : Result<std::set<std::uint64_t>>(done.error());
+}
+
 }  // namespace
 
 std::int64_t cores_of_r(json_t* document) {
@@ -360,17 +376,22 @@ std::map<std::uint64_t, std::string> partition_names(Client& client) {
     return names;
 }
 
-std::set<std::uint64_t> partition_jobs(Client& client) {
-    std::set<std::uint64_t> ids;
-    if (auto answer = client.call("job-route.tree", Json::object())) {
-        for (const ChildEntry& child : children_in(answer->get())) {
-            if (child.is_of_owner) {
-                ids.insert(child.jobid);
-            }
+Result<std::set<std::uint64_t>> partition_jobs(Client& client) {
+    const auto answer = client.call("job-route.tree", Json::object());
+    if (!answer && answer.error().code != std::errc::function_not_supported) {
+        return answer.error();
+    }
+    auto ids = jobs_in_instance_queue(client);
+    if (!ids || !answer) {
+        return ids;
+    }
+    for (const ChildEntry& child : children_in(answer->get())) {
+        if (child.is_of_owner) {
+            ids->insert(child.jobid);
         }
-        for (const json_t* id : items_at(answer->get(), "instances")) {
-            ids.insert(static_cast<std::uint64_t>(json_integer_value(id)));
-        }
+    }
+    for (const json_t* id : items_at(answer->get(), "instances")) {
+        ids->insert(static_cast<std::uint64_t>(json_integer_value(id)));
     }
     return ids;
 }

@@ -53,8 +53,9 @@ std::vector<ChildEntry> children_of(Client& client);
 std::map<std::uint64_t, std::string> partition_names(Client& client);
 
 /// Jobs that are partitions: the owner's children of job-route, and his jobs whose jobspec says so and that are not
-/// attached (yet or any more). Other users' jobs run in them. A guest's instance is his own job.
-std::set<std::uint64_t> partition_jobs(Client& client);
+/// attached (yet or any more). Other users' jobs run in them. A guest's instance is his own job. For the owner also his
+/// jobs in instance_queue, which are all where job-route is not loaded. Errors: job-route or job-list fails.
+Result<std::set<std::uint64_t>> partition_jobs(Client& client);
 
 /// A job that is an instance of a partition.
 struct PartitionJob {

@@ -2,6 +2,7 @@
 // Owns: the text of the configurations.
 #include "cmd/instance/plan.hpp"
 
+#include "cmd/common/instance_queue.hpp"
 #include "cmd/common/text.hpp"
 
 namespace weir::cmd {

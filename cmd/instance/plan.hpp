@@ -41,9 +41,6 @@ struct Plan {
     std::int64_t jobs_kept = 10000;  ///< ended jobs in memory
 };
 
-/// The queue of the child instances' own jobs; no other job uses it.
-inline constexpr const char* instance_queue = "instances";
-
 /// A TOML basic string, quotes and all.
 std::string toml_string(const std::string& text);
 /// The partitions are tables [[partition]] of it, which job-route keeps; a configuration with such tables of its own
