@@ -168,6 +168,11 @@ test_expect_success 'a job that has ended: how and when' '
 	id=$(weir submit --simulate=1h sleepy) && weir cancel -m "wrong input" $id && { weir output --wait $id || true; } &&
 	test_expect_code 5 weir nice $id 3 2>err && cat err && grep "it was canceled at .*: wrong input" err
 '
+test_expect_success 'submit --wait: a job that was ended failed, though its program then says that all is well' '
+	mkfifo up && polite="trap \"exit 0\" TERM; tail -f /dev/null & echo >\"$PWD/up\"; wait" && { timeout 60 weir submit --wait sh -c "$polite" 2>err & } && pid=$! &&
+	read -r line <up && weir cancel $(head -n 1 err) && test_expect_code 1 wait $pid && cat err && grep ": cancel" err &&
+	{ cat up & } && test_expect_code 1 timeout 60 weir submit --wait -t 1s sh -c "$polite" 2>err && cat err && grep ": timeout" err && wait $!
+'
 test_expect_success 'cancel --all of the owner leaves the partitions and everybody else in peace, and says so' '
 	weir submit --user alice --simulate=1h hers >hers && weir submit --simulate=1h mine >mine &&
 	weir cancel --all 2>err && cat err && grep "Canceled 1 job" err && grep "Left out: .* and .*, partitions that serve" err &&

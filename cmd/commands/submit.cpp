@@ -102,7 +102,7 @@ Exit wait_and_show(Context& context, Client& client, std::uint64_t id, bool is_s
     if (!ending->note.empty()) {
         context.note(job_name(id) + ": " + ending->note);
     }
-    return ending->status == 0 ? Exit::ok : Exit::failed;
+    return ending->is_success() ? Exit::ok : Exit::failed;
 }
 
 Exit run_submit(Context& context) {

@@ -24,6 +24,7 @@ void take_event(const json_t* event, Ending& ending) {
         }
     } else if (name == "exception" && integer_at(context, "severity") == 0) {
         const std::string note = text_at(context, "note");
+        ending.has_fatal_exception = true;
         ending.note = text_at(context, "type") + (note.empty() ? "" : ": " + note);
     }
 }

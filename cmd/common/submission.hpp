@@ -30,6 +30,9 @@ std::vector<Result<std::uint64_t>> submit_all(Client& client, const std::vector<
 struct Ending {
     int status = 0;    ///< as wait(2) gives it; -1 when the job never ran
     std::string note;  ///< the note of an exception, or "exit code 3"
+    /// Its time was over or somebody canceled it, for example: it failed, whatever its program's status is.
+    bool has_fatal_exception = false;
+    bool is_success() const { return status == 0 && !has_fatal_exception; }
 };
 /// Blocks until the job is inactive. Errors: ENOENT for an unknown job.
 Result<Ending> wait_for_end(Client& client, std::uint64_t id);
