@@ -189,6 +189,11 @@ test_expect_success 'so it does while job-route is not loaded' '
 		call job-list.list-id "{\"id\":$id,\"attrs\":[\"state\"]}" | jq -e ".job.state == 16" || return 1
 	done
 '
+test_expect_success 'then nobody knows the partitions: exit code 3, and no list without them' '
+	for c in "partition list" "partition list --json" "prio list -p nosuch"; do
+		test_expect_code 3 weir $c >out 2>err && cat err && test_must_be_empty out && grep "does not answer job-route.partitions" err || return 1
+	done
+'
 cat >job-route.py <<\EOF
 import sys
 import wire

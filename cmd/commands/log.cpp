@@ -72,7 +72,7 @@ void open_partitions(Context& context, Client& top, const std::string& wanted, s
 }
 
 void report_stopped_partitions(const Context& context, Client& top, const std::string& wanted) {
-    for (const PartitionState& state : partition_states(top)) {
+    for (const PartitionState& state : told_partition_states(top)) {
         if (state.is_down && (wanted.empty() || wanted == state.name)) {
             context.note("The partition " + state.name + " is down; its log is in " + state.log);
         }

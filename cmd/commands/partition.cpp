@@ -123,10 +123,13 @@ Json json_of(const PartitionState& state) {
 
 Exit run_partition_list(Context& context) {
     return with_instance(context, [&](Client& client) {
-        const std::vector<PartitionState> states = partition_states(client);
+        const auto states = partition_states(client);
+        if (!states) {
+            return context.fail(states.error());
+        }
         Json list = Json::array();
         std::string waiting;
-        for (const PartitionState& state : states) {
+        for (const PartitionState& state : *states) {
             const std::string waits = start_wait(client, state).text;
             Json one = json_of(state);
             one.set("waits", waits);
@@ -135,7 +138,8 @@ Exit run_partition_list(Context& context) {
         }
         Json answer = Json::object();
         answer.set("partitions", std::move(list));
-        context.print(context.json ? json_text("weir.partitions/1", answer) : list_text(states, context.out) + waiting);
+        context.print(context.json ? json_text("weir.partitions/1", answer)
+                                   : list_text(*states, context.out) + waiting);
         return Exit::ok;
     });
 }

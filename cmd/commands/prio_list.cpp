@@ -222,7 +222,8 @@ bool is_in(const json_t* job, const std::string& partition) {
            (names.find(", " + partition + ", ") != std::string::npos || (id && id_at(job, "child") == *id));
 }
 
-/// A name that is a queue may be a partition that has not started. Errors: ENOENT with the partitions that there are.
+/// A name that is a queue may be a partition that has not started. Errors: ENOENT with the partitions that there are;
+/// those of partition_states().
 Status check_partition(Client& client, const std::string& name) {
     const auto id = parse_job(name);
     std::set<std::string> known;
@@ -232,7 +233,8 @@ Status check_partition(Client& client, const std::string& name) {
         }
         known.insert(printable(names));
     }
-    for (const PartitionState& partition : partition_states(client)) {  // it may be off or down
+    const auto states = partition_states(client);
+    for (const PartitionState& partition : states ? *states : std::vector<PartitionState>()) {  // it may be off or down
         if (partition.name == name) {
             return Done{};
         }
@@ -244,6 +246,9 @@ Status check_partition(Client& client, const std::string& name) {
     }
     if (check_queue(client, name)) {
         return Done{};
+    }
+    if (!states) {
+        return states.error();
     }
     return Error{std::errc::no_such_file_or_directory,
                  "there is no partition \"" + name + "\"; " +

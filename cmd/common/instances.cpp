@@ -154,7 +154,7 @@ void ask_instance(Client& client, Instance& instance, Way way, Threads& threads)
         return;
     }
     way.push_back(client.uri());
-    std::vector<PartitionState> states = partition_states(client);
+    std::vector<PartitionState> states = told_partition_states(client);
     std::vector<std::string> configured;
     for (const PartitionState& state : states) {
         configured.push_back(state.name);
@@ -285,10 +285,13 @@ JobCounts job_counts(Client& client) {
     return counts;
 }
 
-std::vector<PartitionState> partition_states(Client& client) {
-    std::vector<PartitionState> states;
+Result<std::vector<PartitionState>> partition_states(Client& client) {
     const auto answer = client.call("job-route.partitions", Json::object());
-    for (const json_t* told : items_at(answer ? answer->get() : nullptr, "partitions")) {
+    if (!answer) {
+        return answer.error();
+    }
+    std::vector<PartitionState> states;
+    for (const json_t* told : items_at(answer->get(), "partitions")) {
         PartitionState state;
         state.name = text_at(told, "name");
         state.state = text_at(told, "state");
@@ -329,6 +332,11 @@ std::vector<PartitionState> partition_states(Client& client) {
     }
     std::stable_sort(states.begin(), states.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
     return states;
+}
+
+std::vector<PartitionState> told_partition_states(Client& client) {
+    auto states = partition_states(client);
+    return states ? std::move(*states) : std::vector<PartitionState>();
 }
 
 std::string down_text(const PartitionState& state, double now) {

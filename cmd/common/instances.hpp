@@ -87,8 +87,10 @@ struct PartitionState {
     std::string log;          ///< file
     std::vector<PartitionJob> jobs;
 };
-/// In the order of the configuration.
-std::vector<PartitionState> partition_states(Client& client);
+/// In the order of the configuration. Errors: job-route does not say, such as where it is not loaded.
+Result<std::vector<PartitionState>> partition_states(Client& client);
+/// The same; none where job-route does not say.
+std::vector<PartitionState> told_partition_states(Client& client);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
 /// The same of one that is down now, else "off; it starts when a job waits for it", "starting as f2X".

@@ -109,7 +109,7 @@ std::vector<PartitionLine> PartitionReader::read(Client& client) {
         line.name = printable(instance_name(child.name, child.jobid));
         lines.push_back(std::move(line));
     }
-    for (const PartitionState& state : partition_states(client)) {
+    for (const PartitionState& state : told_partition_states(client)) {
         const bool is_there = std::any_of(children.begin(), children.end(),
                                           [&state](const ChildEntry& child) { return child.partition == state.name; });
         if (!is_there) {

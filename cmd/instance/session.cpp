@@ -154,7 +154,7 @@ Status Session::wait_up(Signals& signals, const std::function<void(const std::st
     const Duration begin = monotonic_now(), deadline = begin + 60s;
     std::string told;
     for (Duration pause = 10ms; monotonic_now() < deadline; pause = std::min<Duration>(pause * 2, 200ms)) {
-        const std::vector<PartitionState> states = partition_states(*client_);
+        const std::vector<PartitionState> states = told_partition_states(*client_);
         follow_logs(states);
         bool are_up = true;
         for (const PartitionState& state : states) {
@@ -205,7 +205,7 @@ std::vector<std::string> Session::warnings() {
         add("", line);
     }
     if (!lines.empty() && is_answering()) {  // partitions may be new
-        follow_logs(partition_states(*client_));
+        follow_logs(told_partition_states(*client_));
     }
     for (auto& [name, log] : logs_) {
         for (const std::string& line : log.lines()) {
@@ -220,7 +220,7 @@ std::vector<std::string> Session::warnings() {
 void Session::stop(Signals& signals) {
     if (is_answering()) {
         std::vector<std::uint64_t> jobs;
-        const std::vector<PartitionState> states = partition_states(*client_);
+        const std::vector<PartitionState> states = told_partition_states(*client_);
         follow_logs(states);
         for (const PartitionState& state : states) {
             for (const PartitionJob& job : state.jobs) {
