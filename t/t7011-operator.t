@@ -87,7 +87,7 @@ test_expect_success 'what the next start would refuse is refused now, though it 
 test_expect_success 'what one partition refuses, nobody has' '
 	sed -i "s/wait = 99/wait = 55/" weir.toml && file=$(grep -l "serves....batch" run/jobtmp/*/partition.json) && cp $file batch.good &&
 	jq -c ".exec = {\"kill-timeout\": \"soon\"}" batch.good >$file &&
-	test_expect_code 1 weir reload 2>err && grep "batch: .*exec.kill-timeout.*soon" err &&
+	test_expect_code 1 weir reload 2>err && grep "batch: .*exec.kill-timeout.*soon" err && grep "^Nothing was changed" err &&
 	weir prio weights | grep "wait  *99" && weir --uri run/debug prio weights | grep "wait  *99" && cp batch.good $file &&
 	cp good.toml weir.toml
 '

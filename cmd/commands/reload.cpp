@@ -19,7 +19,7 @@ Exit run_reload(Context& context) {
     return with_instance(context, [&](Client& client) {
         const auto done = reload_tree(client);
         if (!done) {
-            return context.fail(exit_of(done.error()), done.error().message + "\nNothing was changed.");
+            return context.fail(done.error());
         }
         for (const std::string& warning : done->warnings) {
             context.note("warning: " + warning);

@@ -139,7 +139,7 @@ void print_sentences(const Context& context, const std::vector<std::string>& sen
 void reload(const Context& context, Session& session) {
     const auto done = reload_tree(session.client());
     if (!done) {
-        context.note("The configuration is unchanged: " + done.error().message);
+        context.note("The configuration was not reloaded: " + done.error().message);
     } else {
         print_sentences(context, done->changes);
         for (const std::string& warning : done->warnings) {

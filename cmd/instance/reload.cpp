@@ -17,6 +17,7 @@ namespace {
 constexpr int reload_depth_max = 16;
 constexpr double reload_answer_s = 20;  ///< real seconds; its modules may read large files
 constexpr int warning_severity = 4;
+constexpr const char* nothing_changed = "\nNothing was changed.";
 
 struct Member {
     std::string name;
@@ -61,7 +62,8 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
     }
 }
 
-/// Restores the former configuration of the first `count` instances. Returns a sentence about each failure.
+/// Restores the former configuration of the first `count` instances. Returns a sentence about each failure, else that
+/// nothing was changed.
 std::string revert(std::vector<Member>& members, std::size_t count) {
     std::string failed;
     for (std::size_t i = 0; i < count; ++i) {
@@ -69,7 +71,14 @@ std::string revert(std::vector<Member>& members, std::size_t count) {
             failed += "\n" + members[i].name + " kept the new configuration: " + back.error().message;
         }
     }
-    return failed;
+    return failed.empty() ? nothing_changed : failed;
+}
+
+/// The top has the request: what it does with it is not known.
+Error unanswered(const Error& error) {
+    return {error.code, error.message + (error.code == std::errc::timed_out
+                                             ? "\nIt reads the files when it continues. The partitions were not asked."
+                                             : "\nIt reads the files at its next start.")};
 }
 
 void note_all(const Json& answer, const char* key, std::vector<std::string>& list) {
@@ -130,19 +139,24 @@ Result<Reloaded> reload_tree(Client& top) {
     std::vector<Member> members;
     auto before = top.call("config.get", {}, child_answer_s);
     if (!before) {
-        return before.error();
+        return Error{before.error().code, before.error().message + nothing_changed};
     }
     members.push_back({"top", &top, std::move(*before)});
     open_children(top, reload_depth_max, clients, members, out.warnings);
     for (std::size_t i = 0; i < members.size(); ++i) {
         const std::vector<std::string> log_before = log_lines(*members[i].client);
         const auto answer = members[i].client->call("config.reload", {}, reload_answer_s);
-        if (!answer && i > 0 && answer.error().code == std::errc::timed_out) {
+        const bool is_unanswered = !answer && (answer.error().code == std::errc::timed_out ||
+                                               answer.error().code == std::errc::connection_reset);
+        if (is_unanswered && i == 0) {
+            return unanswered(answer.error());
+        }
+        if (is_unanswered && answer.error().code == std::errc::timed_out) {
             add_once(out.warnings, members[i].name + " did not answer; it reads the files when it continues: " +
                                        answer.error().message);
             continue;
         }
-        if (!answer && i > 0 && answer.error().code == std::errc::connection_reset) {
+        if (is_unanswered) {
             add_once(out.warnings, members[i].name +
                                        " ended meanwhile. If this partition is configured, its next instance "
                                        "starts with the new configuration.");

@@ -17,8 +17,8 @@ struct Reloaded {
 };
 
 /// `top` and every attached child instance that answers; a warning names one that does not. Errors: the message of the
-/// instance that refused, or that `top` does not answer; then all have their former configuration. The time is bounded
-/// even if instances are stopped.
+/// instance that refused, or that `top` does not answer, and what is in force then: "Nothing was changed.", who kept
+/// the new configuration, or when `top` reads the files. The time is bounded even if instances are stopped.
 Result<Reloaded> reload_tree(Client& top);
 
 }  // namespace weir::cmd
