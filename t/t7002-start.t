@@ -36,6 +36,17 @@ test_expect_success 'the tree comes up and says how to use it' '
 test_expect_success 'a second instance in the same place is refused and names the first' '
 	test_expect_code 1 weir start 2>err && grep "in use" err && grep "process id [0-9]" err && weir tree
 '
+test_expect_success 'a start in the place of a stopped instance is refused, and the instance stays reachable' '
+	broker=$(cat run/broker.pid) && kill -STOP $broker &&
+	{ test_expect_code 1 weir start --statedir "$(pwd)/other" 2>err; code=$?; kill -CONT $broker; test $code = 0; } &&
+	grep "run is in use" err && grep "rundir DIR" err && weir tree >tree && grep "batch *easy" tree && weir jobs
+'
+test_expect_success 'a broker that finds another one in its place leaves the other one its socket and its lock' '
+	mv run/local-0 run/hidden && mv run/start.lock run/start.hidden &&
+	test_expect_code 1 weir start --statedir "$(pwd)/other" 2>err && grep "in use by pid $(cat run/broker.pid)" err &&
+	ls run/batch/local-0 run/debug/local-0 && rm -f run/start.lock && mv run/start.hidden run/start.lock &&
+	mv run/hidden run/local-0 && weir jobs
+'
 test_expect_success 'a real program runs in batch by default, its output is kept and shown' '
 	id=$(weir submit -n1 sh -c "echo out; echo err >&2; pwd; echo \$WEIR_TEST_VARIABLE") &&
 	weir output --wait $id >out && cp out kept && echo $id >kept.id && grep "^out" out && grep "^err" out && grep "^$(pwd)\$" out &&
@@ -155,6 +166,17 @@ test_expect_success 'the share tree of --config is beside its file, for the part
 	paths | grep "cms" && ! paths | grep atlas && ! grep "cannot read" start.err &&
 	sed -i "s/cms.toml/gone.toml/" site/site.toml && { weir reload >out 2>&1; cat out; grep "cannot read the share tree .*/site/gone.toml" out; } &&
 	stop_weir && test -z "$(leftovers)"
+'
+test_expect_success 'of two starts at once in one new place exactly one serves, and ends as usual' '
+	mkfifo both.fifo && {
+		weir start --rundir both --statedir state.a >both.fifo 2>a.err &
+		a=$!
+		weir start --rundir both --statedir state.b >both.fifo 2>b.err &
+		b=$!
+	} && exec 8<both.fifo && WEIR_TEST_STARTS="$WEIR_TEST_STARTS $a $b" && IFS= read -r line <&8 &&
+	winner=$(cat both/start.lock) && test_expect_code 1 wait $((a + b - winner)) && cat a.err b.err | grep "both is in use" &&
+	weir --uri "$(pwd)/both" jobs && kill -INT $winner && cat <&8 >/dev/null && wait $winner && exec 8<&- &&
+	! test -e both && test -z "$(leftovers)"
 '
 test_expect_success 'a broker that cannot load a module says which and why' '
 	printf "[weir-broker]\nmodules = [\"kvs\", \"no-such-module\"]\n" >broken.toml &&

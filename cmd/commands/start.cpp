@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/folders.hpp"
@@ -238,6 +239,74 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
     return code;
 }
 
+/// Refuses a folder that an instance has, also one that is stopped.
+Status check_unused(const std::string& rundir) {
+    auto client = Client::open("local://" + rundir + "/local-0", holder_answer_s);
+    const std::string other = "\nOr another:  weir start --rundir DIR";
+    if (client) {
+        return Error{std::errc::address_in_use, rundir + " is in use by the instance with process id " +
+                                                    client->attribute("broker.pid").value_or("unknown") +
+                                                    ".\nUse it:      export FLUX_URI=" + client->uri() + other};
+    }
+    if (client.error().code == std::errc::timed_out) {
+        return Error{std::errc::address_in_use, rundir + " is in use: " + client.error().message +
+                                                    "\nEnd it:      kill -KILL the process id in " + rundir +
+                                                    "/broker.pid" + other};
+    }
+    return Done{};
+}
+
+/// `option`: what names the folder.
+Result<FolderLock> lock_folder(const std::string& folder, const std::string& option) {
+    auto lock = FolderLock::take(folder, FolderLock::of_start);
+    if (!lock && lock.error().code == std::errc::address_in_use) {
+        return Error{std::errc::address_in_use,
+                     lock.error().message + "\nGive this one a folder of its own:  weir start " + option + " DIR"};
+    }
+    return lock;
+}
+
+/// Removes the folder with all that is in it where it was made here, else if it is empty; not where a broker lives.
+void leave_rundir(const std::string& rundir, bool is_made_here) {
+    std::error_code ignored;
+    if (is_made_here) {
+        if (const auto lock = FolderLock::take(rundir, FolderLock::of_broker)) {
+            fs::remove_all(rundir, ignored);
+        }
+    }
+    fs::remove(rundir + "/" + FolderLock::of_start, ignored);
+    fs::remove(rundir, ignored);
+}
+
+/// In a run directory that is locked.
+Exit run_at(Context& context, const std::string& rundir, const std::string& configured_tree) {
+    const bool has_state = context.args.has("statedir");
+    const std::string statedir =
+        has_state ? fs::absolute(context.args.text("statedir")).lexically_normal().string() : "";
+    const std::string files = has_state ? statedir : rundir + "/etc";
+    if (const auto made = make_private_tree(files); !made) {
+        return context.fail(made.error());
+    }
+    std::optional<FolderLock> lock;  // before another instance's settings are changed
+    if (has_state) {
+        auto taken = lock_folder(statedir, "--statedir");
+        if (!taken) {
+            return context.fail(taken.error());
+        }
+        lock.emplace(std::move(*taken));
+    }
+    Plan plan = plan_of(context.args, rundir, statedir);
+    const bool has_stored_tree = has_state && fs::exists(statedir + "/job-priority.sqlite");
+    Exit code = choose_tree(context, files, configured_tree, has_stored_tree, plan.share_tree);
+    if (code == Exit::ok) {
+        code = run_in(context, plan, files);
+    }
+    if (std::error_code ignored; !has_state) {
+        fs::remove_all(files, ignored);
+    }
+    return code;
+}
+
 Exit run_start(Context& context) {
     std::string configured_tree;
     if (const Exit code = check_config(context, configured_tree); code != Exit::ok) {
@@ -248,39 +317,15 @@ Exit run_start(Context& context) {
     if (!is_made) {
         return context.fail(is_made.error());
     }
-    if (auto client = Client::open("local://" + rundir + "/local-0")) {
-        return context.fail(Exit::failed, rundir + " is in use by the instance with process id " +
-                                              client->attribute("broker.pid").value_or("unknown") +
-                                              ".\nUse it:      export FLUX_URI=" + client->uri() +
-                                              "\nOr another:  weir start --rundir DIR");
+    if (const Status is_unused = check_unused(rundir); !is_unused) {
+        return context.fail(is_unused.error());
     }
-    const bool has_state = context.args.has("statedir");
-    const std::string statedir =
-        has_state ? fs::absolute(context.args.text("statedir")).lexically_normal().string() : "";
-    const std::string files = has_state ? statedir : rundir + "/etc";
-    if (const auto made = make_private_tree(files); !made) {
-        return context.fail(made.error());
-    }
-    const auto lock = FolderLock::take(files);  // before another instance's settings are changed
+    const auto lock = lock_folder(rundir, "--rundir");
     if (!lock) {
-        if (std::error_code ignored; *is_made) {
-            fs::remove(rundir, ignored);
-        }
         return context.fail(lock.error());
     }
-    Plan plan = plan_of(context.args, rundir, statedir);
-    const bool has_stored_tree = has_state && fs::exists(statedir + "/job-priority.sqlite");
-    Exit code = choose_tree(context, files, configured_tree, has_stored_tree, plan.share_tree);
-    if (code == Exit::ok) {
-        code = run_in(context, plan, files);
-    }
-    std::error_code problem;
-    if (!has_state) {
-        fs::remove_all(files, problem);
-    }
-    if (*is_made) {
-        fs::remove_all(rundir, problem);
-    }
+    const Exit code = run_at(context, rundir, configured_tree);
+    leave_rundir(rundir, *is_made);
     return code;
 }
 

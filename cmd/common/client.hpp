@@ -24,6 +24,8 @@ std::string default_rundir();
 
 /// Real seconds that a child instance has to answer a first request, since it may be stopped.
 constexpr double child_answer_s = 5;
+/// The same of an instance in whose folder another one is to start. One that is silent has the folder nevertheless.
+constexpr double holder_answer_s = 5;
 
 class Client {
   public:

@@ -33,7 +33,8 @@ Result<DemoFolder> make_demo_folder(const std::string& given) {
                      folder.string() + " has files that are not a demo's. Choose another folder: --dir DIR"};
     }
     const fs::path rundir = folder / "run";
-    if (fs::exists(rundir / "local-0", problem) && Client::open("local://" + (rundir / "local-0").string())) {
+    if (const auto client = Client::open("local://" + (rundir / "local-0").string(), holder_answer_s);
+        client || client.error().code == std::errc::timed_out) {
         return Error{std::errc::address_in_use,
                      "a demo is running in " + folder.string() + ". Wait for it, or choose another folder: --dir DIR"};
     }

@@ -22,6 +22,7 @@
 #include "cmd/common/submission.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/wait_reason.hpp"
+#include "cmd/instance/folder_lock.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -36,8 +37,12 @@ constexpr Duration broker_patience = 40s;
 /// After it people are told why a partition has not started.
 constexpr Duration start_patience = 5s;
 
-/// What a killed broker leaves, and the folder if nothing else is in it. Its process has ended.
+/// What a killed broker leaves, and the folder if nothing else is in it. Nothing where a broker lives: it has the lock.
 void remove_rundir(const std::string& folder) {
+    const auto lock = FolderLock::take(folder, FolderLock::of_broker);
+    if (!lock) {
+        return;
+    }
     std::error_code ignored;
     for (const char* name : {"/local-0", "/broker.pid", ""}) {
         std::filesystem::remove(folder + name, ignored);
