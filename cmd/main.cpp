@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/api/standard_streams.hpp"
 #include "cmd/cli/program.hpp"
 #include "cmd/commands/commands.hpp"
 
@@ -24,5 +25,6 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    weir::broker::occupy_standard_streams();
     return weir::cmd::run_program(words_of(argc, argv), weir::cmd::command_table());
 }

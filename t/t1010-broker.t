@@ -287,6 +287,16 @@ os.kill(os.getpid(), signal.SIGTERM)
 os.execv(sys.argv[1], sys.argv[1:])
 " "$WEIR_BROKER" --rundir three -c /dev/null && ! test -e three
 '
+test_expect_success 'where its standard streams are closed, no file of its own gets what it says' '
+	: >closed.toml && mkdir -m 700 closed.state && mkfifo closed.ready && {
+		"$WEIR_BROKER" --rundir closed --ready-fd 9 -c closed.toml -S "statedir=$PWD/closed.state" \
+			9>closed.ready <&- >&- 2>&- 3>&- 4>&- 5>&- &
+		pid=$!
+	} && WEIR_TEST_BROKERS="$WEIR_TEST_BROKERS $pid" && read -r FLUX_URI <closed.ready && export FLUX_URI &&
+	cp closed.state/clock clock.before && echo "not TOML" >closed.toml && kill -HUP $pid && log_has "closed.toml:1" &&
+	test "$(cat closed/broker.pid)" = $pid && cat closed.state/clock && test $(wc -l <closed.state/clock) = $(wc -l <clock.before) &&
+	! grep -r TOML closed.state && kill $pid && wait $pid
+'
 test_expect_success 'without --rundir a fresh directory is made and removed' '
 	mkdir tmp && mkfifo ready &&
 	{ TMPDIR=$PWD/tmp "$WEIR_BROKER" --ready-fd 9 9>ready 2>err & } &&

@@ -178,6 +178,15 @@ test_expect_success 'of two starts at once in one new place exactly one serves, 
 	weir --uri "$(pwd)/both" jobs && kill -INT $winner && cat <&8 >/dev/null && wait $winner && exec 8<&- &&
 	! test -e both && test -z "$(leftovers)"
 '
+test_expect_success 'without stdout it serves, and neither its lock nor a socket gets the text; exit code 1' '
+	echo "[nobody-reads-this]" >odd.toml && mkfifo closed.fifo && {
+		weir start --config odd.toml >&- 2>closed.fifo &
+		pid=$!
+	} && exec 8<closed.fifo && WEIR_TEST_STARTS="$WEIR_TEST_STARTS $pid" && IFS= read -r line <&8 && echo "$line" &&
+	find run -name start.lock | xargs cat >locks && test "$(cat locks)" = $pid && weir jobs &&
+	test_expect_code 1 weir jobs >&- 2>err && grep "cannot write the output" err &&
+	kill -INT $pid && cat <&8 && exec 8<&- && test_expect_code 1 wait $pid && ! test -e run
+'
 test_expect_success 'a broker that cannot load a module says which and why' '
 	printf "[weir-broker]\nmodules = [\"kvs\", \"no-such-module\"]\n" >broken.toml &&
 	test_expect_code 1 weir start --config broken.toml 2>err && grep "no-such-module" err && ! test -e run &&

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/api/standard_streams.hpp"
 #include "broker/core/broker.hpp"
 #include "broker/core/launcher.hpp"
 #include "broker/core/options.hpp"
@@ -39,6 +40,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    weir::broker::occupy_standard_streams();
     try {
         if (argc > 1 && std::string_view(argv[1]) == weir::broker::launch_option) {
             return weir::broker::launch_tasks(argc - 2, argv + 2);
