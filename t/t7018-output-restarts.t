@@ -36,6 +36,10 @@ ask_as() {
 test_expect_success 'a job runs in a partition; its output is read by its id at the parent' '
 	begin && first=$(spoken hello) && weir output $first >out && printf "hello\nhello of stderr\n" >want && test_cmp want out
 '
+test_expect_success 'NUL characters and what is behind them, also where each part of an answer begins with one' '
+	python3 -c "open(\"nuls\", \"wb\").write(b\"\\0abcdefghijklmn\\n\" * 50000)" && test $(wc -c <nuls) = 800000 &&
+	weir submit --wait cat "$(pwd)/nuls" >out && cmp nuls out
+'
 test_expect_success 'after a restart of the whole instance' '
 	stop_weir && begin && weir output $first | test_cmp want -
 '

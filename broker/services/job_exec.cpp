@@ -428,10 +428,9 @@ class JobExec {
             respond(h_, msg, part.error());
             return;
         }
-        respond(h_, msg,
-                Json::own(json_pack("{s:s s:b s:s s:I}", "data", part->text.c_str(), "eof", part->is_end && !is_running,
-                                    "path", output_.path(name, which).c_str(), "offset",
-                                    static_cast<json_int_t>(part->next))));
+        Json answer = Json::object();
+        answer.set("data", part->text).set("eof", part->is_end && !is_running);
+        respond(h_, msg, answer.set("path", output_.path(name, which)).set("offset", part->next));
     }
 
     // Guest: reads counts.

@@ -191,7 +191,7 @@ Result<Json> Client::answer_of(const Future& future, const std::string& topic, d
         const char* why = flux_future_has_error(future.get()) ? flux_future_error_string(future.get()) : nullptr;
         return failure(topic, errnum, why != nullptr ? why : flux_strerror(errnum));
     }
-    return answer == nullptr ? Result<Json>(Json()) : Json::parse(answer);
+    return answer == nullptr ? Result<Json>(Json()) : Json::parse_with_nuls(answer);
 }
 
 Result<Json> Client::call(const std::string& topic, const Json& payload, double timeout_s) {

@@ -34,14 +34,14 @@ Result<JobOutput> stream_output(Client& client, std::uint64_t id, const char* st
         if (!answer) {
             return answer.error();
         }
-        const std::string data = text_at(answer->get(), "data");
-        output.data += data;
+        output.data += text_at(answer->get(), "data");
         output.path = text_at(answer->get(), "path");
         output.is_complete = json_is_true(json_object_get(answer->get(), "eof"));
-        offset = integer_at(answer->get(), "offset", offset + static_cast<std::int64_t>(data.size()));
-        if (data.empty() || output.is_complete) {
+        const std::int64_t next = integer_at(answer->get(), "offset", offset);
+        if (next == offset || output.is_complete) {
             return output;
         }
+        offset = next;
     }
 }
 

@@ -33,7 +33,7 @@ JobOutput read_output_log(std::string_view log) {
     std::int64_t open = -1;  // streams of tasks that may still write; before the header nothing is known of them
     std::istringstream lines{std::string(log)};
     for (std::string line; std::getline(lines, line);) {
-        const auto entry = Json::parse(line);
+        const auto entry = Json::parse_with_nuls(line);
         if (!entry) {
             continue;
         }

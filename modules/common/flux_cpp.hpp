@@ -274,7 +274,7 @@ inline Json rpc_get(flux_future_t* f, const std::string& what) {
     if (text == nullptr) {
         return {};
     }
-    auto json = Json::parse(text);
+    auto json = Json::parse_with_nuls(text);
     if (!json) {
         throw Failure(EPROTO, what + ": the answer is not JSON: " + json.error().message);
     }

@@ -26,15 +26,26 @@ Json Json::real(double value) {
     return Json(std::isfinite(value) ? json_real(value) : json_null());
 }
 
-Result<Json> Json::parse(std::string_view text, SameKeys same_keys) {
-    const std::size_t flags = JSON_DECODE_ANY | (same_keys == SameKeys::refused ? JSON_REJECT_DUPLICATES : 0);
+namespace {
+
+Result<Json> parse_as(std::string_view text, std::size_t flags) {
     json_error_t error;
-    json_t* value = json_loadb(text.data(), text.size(), flags, &error);
+    json_t* value = json_loadb(text.data(), text.size(), flags | JSON_DECODE_ANY, &error);
     if (value == nullptr) {
         return Error{std::errc::invalid_argument, std::to_string(error.line) + ":" + std::to_string(error.column) +
                                                       ": " + static_cast<const char*>(error.text)};
     }
-    return Json(value);
+    return Json::own(value);
+}
+
+}  // namespace
+
+Result<Json> Json::parse(std::string_view text, SameKeys same_keys) {
+    return parse_as(text, same_keys == SameKeys::refused ? JSON_REJECT_DUPLICATES : 0);
+}
+
+Result<Json> Json::parse_with_nuls(std::string_view text) {
+    return parse_as(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL);
 }
 
 Json Json::of(FlatValue value) {

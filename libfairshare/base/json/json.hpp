@@ -43,6 +43,9 @@ class Json {
 
     /// Any JSON value, scalars included. Errors: invalid_argument with "line:column: what".
     static Result<Json> parse(std::string_view text, SameKeys same_keys = SameKeys::refused);
+    /// The same of what may have NUL characters in its strings, as the output of jobs has. Elsewhere they are refused:
+    /// C functions would take such a string for a shorter one.
+    static Result<Json> parse_with_nuls(std::string_view text);
     /// The tree of a value that was read where it stands; empty for no value.
     static Json of(FlatValue value);
     /// The payload of a message; empty if the text is not JSON, as the empty text is. Of equal keys the last counts.

@@ -49,6 +49,16 @@ TEST_CASE("json: of equal keys the last counts in messages, and people are told"
     CHECK_FALSE(Json::parse_payload(""));
 }
 
+TEST_CASE("json: NUL characters are kept on the way out, and on the way in where they are expected") {
+    const std::string text("a\0b\0", 4);
+    Json object = Json::object();
+    object.set("text", text);
+    CHECK(object.dump() == R"({"text":"a\u0000b\u0000"})");
+    CHECK(Json::parse_with_nuls(object.dump())->string_at("text") == text);
+    CHECK_FALSE(Json::parse_with_nuls(R"({"a":1,"a":2})"));
+    CHECK_FALSE(Json::parse(object.dump()));
+}
+
 TEST_CASE("json: a shared value is changed for both, a copy for one") {
     Json first = Json::object();
     Json shared = first.share();

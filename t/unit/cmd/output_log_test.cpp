@@ -24,6 +24,8 @@ TEST_CASE("output log: what both streams of all tasks wrote, and whether that is
     const std::string written = two_tasks + data(R"("stream":"stderr","rank":"0","data":"err\n")") +
                                 data(R"("stream":"stdout","rank":"1","encoding":"base64","data":"/wo=")");
     CHECK(read_output_log(written).data == "err\n\xff\n");
+    CHECK(read_output_log(two_tasks + data(R"("stream":"stdout","rank":"0","data":"a\u0000b")")).data ==
+          std::string("a\0b", 3));
     const std::string ends = data(R"("stream":"stdout","rank":"0-1","eof":true)") +
                              data(R"("stream":"stderr","rank":"1","data":"x","eof":true)");
     CHECK_FALSE(read_output_log(written + ends).is_complete);
