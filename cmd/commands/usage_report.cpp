@@ -72,7 +72,7 @@ Result<ReportAsked> read_asked(const Args& args) {
 Result<std::vector<double>> edges_of(const Args& args, const json_t* head, Period period) {
     const double now = number_at(head, "now");
     const double begin = number_at(head, "since");
-    const auto since = args.has("since") ? report_time(args.text("since"), now) : Result<double>(begin);
+    const auto since = args.has("since") ? report_begin(args.text("since"), now) : Result<double>(begin);
     const auto until = report_time(args.text("until", "now"), now);
     if (!since || !until) {
         return since ? until.error() : since.error();
@@ -120,7 +120,8 @@ std::string footer(const json_t* answer, const ReportAsked& asked) {
     return text + "\n";
 }
 
-std::string report_text(const json_t* answer, const ReportAsked& asked, const Screen& screen) {
+/// `since`: as asked. The answer's first hour may begin before it, and in the day before.
+std::string report_text(const json_t* answer, const ReportAsked& asked, double since, const Screen& screen) {
     std::vector<Column> columns;
     if (asked.period != Period::whole) {
         columns.push_back({asked.period == Period::hour ? "hour" : asked.period == Period::day ? "day" : "month"});
@@ -152,7 +153,8 @@ std::string report_text(const json_t* answer, const ReportAsked& asked, const Sc
         std::vector<std::string> cells;
         if (asked.period != Period::whole) {
             const json_t* span = spans.at(static_cast<std::size_t>(integer_at(row, "span")));
-            cells.push_back(period_name(json_number_value(json_array_get(span, 0)), asked.period));
+            const double begin = std::max(json_number_value(json_array_get(span, 0)), since);
+            cells.push_back(period_name(begin, asked.period));
         }
         for (const std::string& part : asked.by) {
             cells.push_back(label_text(row, part));
@@ -194,7 +196,7 @@ Exit run_usage_report(Context& context) {
             return context.fail(answer.error());
         }
         context.print(context.json ? json_text("weir.usage-report/1", *answer)
-                                   : report_text(answer->get(), *asked, context.out));
+                                   : report_text(answer->get(), *asked, edges->front(), context.out));
         if (const double since = number_at(head->get(), "since"); edges->front() < std::floor(since)) {
             context.note("The history begins at " + local_time(since) +
                          ". From the time before, the report has only the jobs that the instance still knew then.");

@@ -102,6 +102,16 @@ Result<double> report_time(const std::string& text, double now) {
                      "(2026-11-01T10:00), today, now, or a time ago (7d, 12h)."};
 }
 
+Result<double> report_begin(const std::string& text, double now) {
+    const auto at = report_time(text, now);
+    if (!at || !(text == "today" || written_date(text))) {
+        return at;
+    }
+    const std::tm parts = local_parts(*at);
+    const bool is_full_hour = parts.tm_min == 0 && parts.tm_sec == 0;
+    return is_full_hour ? std::ceil(*at / 3600) * 3600 : *at;
+}
+
 std::vector<double> report_edges(double since, double until, Period period) {
     std::vector<double> edges;
     if (!(since < until)) {

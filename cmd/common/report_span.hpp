@@ -13,6 +13,11 @@ namespace weir::cmd {
 /// or a time ago: "7d", "-7d". Errors: EINVAL with a sentence that says what is understood.
 Result<double> report_time(const std::string& text, double now);
 
+/// Where a report begins whose hours are stored by UTC: as report_time(), but the full hour of a date, a month or today
+/// is rounded up where the zone is off by part of an hour. There a day begins late and the one before ends late, so
+/// that reports of adjacent days share no hour.
+Result<double> report_begin(const std::string& text, double now);
+
 enum class Period { whole, hour, day, month };
 
 /// Where the parts of [since, until) begin, and at the end `until`: `since` first, then each beginning of a period

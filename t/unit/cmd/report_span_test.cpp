@@ -2,6 +2,7 @@
 #include "cmd/common/report_span.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -63,6 +64,24 @@ TEST_CASE("report span: a day on which the clock changes has 25 hours, and is on
           std::vector<double>{october_25 - 3600, october_25, october_25 + 25 * 3600, october_25 + 30 * 3600});
     CHECK(period_name(october_25, Period::day) == "2026-10-25");
     CHECK(period_name(october_25 + 25 * 3600, Period::day) == "2026-10-26");
+}
+
+// Mutant: cmd/common/report_span.cpp: std::ceil(*at / 3600) => std::floor(*at / 3600)
+TEST_CASE("report span: where the zone is off by half an hour, a day begins late, and days share no hour") {
+    const Zone zone("IST-5:30");
+    const double november_28 = *report_time("2026-11-28", 0);
+    CHECK(*report_begin("2026-11-28", 0) == november_28 + 1800);
+    CHECK(*report_begin("today", november_28 + 7200) == november_28 + 1800);
+    CHECK(*report_begin("2026-11-28T10:00", 0) == november_28 + 10.5 * 3600);
+    CHECK(*report_begin("2026-11-28T10:30", 0) == november_28 + 10.5 * 3600);
+    CHECK(*report_begin("2026-11-28T10:45", 0) == november_28 + 10.75 * 3600);
+    CHECK(*report_begin("1d", november_28) == november_28 - 86400);
+    CHECK_FALSE(report_begin("soon", 0));
+    const auto days = report_edges(*report_begin("2026-11-28", 0), *report_time("2026-11-30", 0), Period::day);
+    REQUIRE(days.size() == 3);
+    CHECK(period_name(days[0], Period::day) == "2026-11-28");
+    CHECK(std::ceil(days[1] / 3600) * 3600 == *report_begin("2026-11-29", 0));  // the other edges are rounded up
+    CHECK(period_name(*report_begin("2026-11", 0), Period::month) == "2026-11");
 }
 
 TEST_CASE("report span: months begin on their first days, hours at the hour, and the whole has one part") {
