@@ -17,8 +17,10 @@ std::string rounded(double value) {
 struct PlaceKey {
     bool is_held_back = false;
     QueueKey key;
+    /// Whom nothing but the queue delays, then who is held back, then whom his user holds.
+    int part() const { return key.priority == priority_held ? 2 : is_held_back ? 1 : 0; }
     friend bool operator<(const PlaceKey& a, const PlaceKey& b) {
-        return a.is_held_back != b.is_held_back ? b.is_held_back : a.key < b.key;
+        return a.part() != b.part() ? a.part() < b.part() : a.key < b.key;
     }
 };
 

@@ -57,7 +57,7 @@ struct Ahead {
 };
 
 struct Standing {
-    std::size_t rank = 0;  ///< 1 is the first in the queue; held jobs rank behind the others, and held-back ones last
+    std::size_t rank = 0;  ///< 1 is the first in the queue; held-back jobs rank behind the others, and held ones last
     std::size_t of = 0;    ///< number of jobs that count fully, with itself
     std::vector<Ahead> ahead;  ///< the jobs just ahead, nearest first
 };
@@ -68,12 +68,13 @@ Breakdown breakdown(const PriorityEngine& engine, PriorityEngine::Slot slot, Ins
 /// How another pending job counts for the standing of one: not, as a job ahead of it, or also in its rank.
 enum class Counts : std::uint8_t { not_at_all, as_ahead, fully };
 
-/// Whether something else than its priority keeps a job from starting, such as a limit: it comes after all others.
+/// Whether something else than its priority keeps a job from starting, such as a limit: it comes after all others but
+/// the held ones.
 /// Empty: no job.
 using IsHeldBack = std::function<bool(JobId)>;
 
-/// Rank by the queue's order (held back last, priority high to low, submission, id), and up to `limit` jobs just ahead.
-/// Without `counts` every job counts fully. O(jobs + limit log limit).
+/// Rank by the queue's order (held back behind the others, priority high to low, submission, id), and up to `limit`
+/// jobs just ahead. Without `counts` every job counts fully. O(jobs + limit log limit).
 Standing standing(const EngineAt& at, PriorityEngine::Slot slot, std::size_t limit,
                   const std::function<Counts(JobId)>& counts = {}, const IsHeldBack& is_held_back = {});
 

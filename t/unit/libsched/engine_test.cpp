@@ -292,7 +292,7 @@ TEST_CASE("explain: a job that an earlier pass keeps up is ahead for that") {
     CHECK_FALSE(s.ahead[0].greatest);
 }
 
-// Mutant: libsched/priority/explain.cpp: a.is_held_back != b.is_held_back ? => false ?
+// Mutant: libsched/priority/explain.cpp: is_held_back ? 1 : 0 => false ? 1 : 0
 TEST_CASE("explain: jobs that are held back come after all others") {
     PriorityEngine engine(settings());
     std::vector<PriorityEngine::Slot> slots;
