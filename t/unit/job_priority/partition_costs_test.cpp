@@ -34,7 +34,7 @@ const std::vector<SeenJob> seen_jobs{
     {4, alice, 1, 450, 1800, "high", "gpu", 4, 20min},
 };
 
-enum class Place { alone, partition };
+enum class Place { alone, in_partition };
 
 JobEvent submitted_as(const SeenJob& job, Place place) {
     JobEvent event = submitted(job.id, job.start, job.user);
@@ -81,7 +81,7 @@ struct Run {
     double since = 0;
 
     Run(const Settings& with, Place place) : top(counting_at(with, false)) {
-        if (place == Place::partition) {
+        if (place == Place::in_partition) {
             below = counting_at(with, true);
             top->apply(submitted(partition, 0, owner));
             top->apply(eligible(partition, 0));
@@ -100,7 +100,7 @@ struct Run {
     void run_jobs(double until) {
         std::multimap<double, JobEvent> events;
         for (const SeenJob& job : seen_jobs) {
-            events.emplace(job.start, submitted_as(job, below ? Place::partition : Place::alone));
+            events.emplace(job.start, submitted_as(job, below ? Place::in_partition : Place::alone));
             events.emplace(job.start, eligible(job.id, job.start));
             events.emplace(job.start, started(job.id, job.start, job.cores));
             events.emplace(job.end, freed(job.id, job.end));
@@ -156,7 +156,7 @@ TEST_CASE("partition costs: a job costs in a partition what it costs without one
     };
     for (const Settings& with : ways) {
         Run alone(with, Place::alone);
-        Run partitioned(with, Place::partition);
+        Run partitioned(with, Place::in_partition);
         for (const double t : {200., 1000., 2000., 90000.}) {
             alone.run_jobs(t);
             partitioned.run_jobs(t);
@@ -173,10 +173,10 @@ TEST_CASE("partition costs: while they run, also after a restart of the parent, 
     Settings with = billed();
     with.decay = DecayKind::none;
     with.billing.charging = Charging::at_dispatch;
-    Run run(with, Place::partition);
+    Run run(with, Place::in_partition);
     MemoryStore store;
     for (const SeenJob& job : {seen_jobs[0], seen_jobs[1]}) {
-        run.happen(submitted_as(job, Place::partition), job.start);
+        run.happen(submitted_as(job, Place::in_partition), job.start);
         run.happen(eligible(job.id, job.start), job.start);
         run.happen(started(job.id, job.start, job.cores), job.start);
     }
@@ -190,7 +190,7 @@ TEST_CASE("partition costs: while they run, also after a restart of the parent, 
 }
 
 TEST_CASE("partition costs: fewer cores than reported cost their part of the rate") {
-    Run run(billed(), Place::partition);
+    Run run(billed(), Place::in_partition);
     const Bill bill{.rate = 6000};
     run.top->report(partition, 1,
                     {{true, 1, "alice", "", 8, at(10), 0, bill}, {true, 2, "bob", "", 4, at(10), 0, bill}}, at(10));
@@ -218,7 +218,7 @@ TEST_CASE("partition costs: a partition tells its parent of a guest's child what
     auto s = counting_at(billed(), true);
     SeenJob outer{5, bob, 10, 0, 0, "high", "batch"};
     s->sends().uplink().queue().attached(0);
-    s->apply(submitted_as(outer, Place::partition));
+    s->apply(submitted_as(outer, Place::in_partition));
     s->apply(eligible(5, 0));
     s->apply(started(5, 0, 10));
     s->attach_child(5, "x", 1, at(0));
@@ -243,7 +243,7 @@ const char* qos_tree =
 TEST_CASE("partition costs: a node of a QoS pays in a partition what it pays without one, also below a partition") {
     const Settings with = settings();
     Run alone(with, Place::alone);
-    Run partitioned(with, Place::partition);
+    Run partitioned(with, Place::in_partition);
     auto middle = counting_at(with, true);
     for (PriorityService* s : {alone.top.get(), partitioned.top.get(), partitioned.below.get(), middle.get()}) {
         put_tree(*s, qos_tree);

@@ -2,6 +2,8 @@
 // Limits of the share tree in the service: who is pushed as 0, when that ends, who is refused.
 #include <catch2/catch.hpp>
 
+#include "libfairshare/usage/counted_usage.hpp"
+#include "libfairshare/usage/reset.hpp"
 #include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -439,8 +441,8 @@ TEST_CASE("service: a limit of usage does not hold a copy in a partition, whose 
 // Mutant: modules/job-priority/gate/gate.cpp: {settings_.decay != DecayKind::none, settings_.usage_reset} => {}
 TEST_CASE("service: the words of a limit of usage are those of this site's decay and reset") {
     Settings with = settings();
-    with.decay = DecayKind::none;
-    with.usage_reset = ResetPeriod::daily;
+    with.decay = weir::DecayKind::none;
+    with.usage_reset = weir::ResetPeriod::daily;
     auto s = partition_of(false, with);
     put_tree(*s, "\"bio\" = 1\n\"bio/@alice\" = {shares = 1, usage_max = \"1s\"}\n\"bio/@bob\" = 1\n", 3);
     arrive(*s, 4, 3, alice);
