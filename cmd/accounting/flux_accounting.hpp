@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cmd/accounting/imported_tree.hpp"
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/tree/share_tree.hpp"
 
@@ -29,16 +30,11 @@ struct FluxAccountingTables {
 Result<FluxAccountingTables> flux_accounting_tables(
     const ShareTree& tree, const std::function<std::optional<std::uint32_t>(const std::string&)>& userid);
 
-struct FluxAccountingTree {
-    ShareTree tree;
-    std::vector<std::string> left_out;
-};
-
 /// The inverse. It leaves out inactive rows, all that is in or below an inactive bank, the priorities of banks, the
 /// queues of users and max_sched_jobs. A missing or empty column has flux-accounting's default. A user's default bank
 /// is marked where the tree has another line of his first. A default bank that he has no row in is left out; where his
 /// rows name several, the last row's holds, as in flux-accounting. Where any user has a project other than "*", each
 /// user gets the list of his row. Errors: EINVAL with a sentence that names the table and the line.
-Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations);
+Result<ImportedTree> read_flux_accounting(const std::string& banks, const std::string& associations);
 
 }  // namespace weir::cmd

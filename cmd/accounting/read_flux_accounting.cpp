@@ -74,7 +74,7 @@ class TableReader {
         return Done{};
     }
 
-    Result<FluxAccountingTree> tree() {
+    Result<ImportedTree> tree() {
         for (const auto& [user, bank] : default_bank_) {
             if (lines_of_.at(user).count(bank) == 0) {
                 left_out_.push_back("the default bank of @" + user + ": he has no row in " + bank);
@@ -94,7 +94,7 @@ class TableReader {
             }
             return table_error(text);
         }
-        return FluxAccountingTree{std::get<ShareTree>(std::move(built)), left_out_};
+        return ImportedTree{std::get<ShareTree>(std::move(built)), left_out_};
     }
 
   private:
@@ -234,7 +234,7 @@ class TableReader {
 
 }  // namespace
 
-Result<FluxAccountingTree> read_flux_accounting(const std::string& banks, const std::string& associations) {
+Result<ImportedTree> read_flux_accounting(const std::string& banks, const std::string& associations) {
     TableReader reader;
     if (const Status read = reader.read_banks(banks); !read) {
         return read.error();

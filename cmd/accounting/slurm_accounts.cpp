@@ -69,7 +69,7 @@ class SlurmReader {
                                                   : read_user(line);
     }
 
-    Result<SlurmAccounts> finish() {
+    Result<ImportedTree> finish() {
         if (accounts_.empty()) {
             return table_error(file_ +
                                ": there is no Cluster line; write the file with: sacctmgr dump CLUSTER file=FILE");
@@ -84,7 +84,7 @@ class SlurmReader {
         if (const auto* mistakes = std::get_if<Diagnostics>(&built)) {
             return table_error(to_string(*mistakes));
         }
-        return SlurmAccounts{std::get<ShareTree>(std::move(built)), left_out_.lines()};
+        return ImportedTree{std::get<ShareTree>(std::move(built)), left_out_.lines()};
     }
 
   private:
@@ -282,7 +282,7 @@ class SlurmReader {
 
 }  // namespace
 
-Result<SlurmAccounts> read_slurm_accounts(std::string_view text, const std::string& file) {
+Result<ImportedTree> read_slurm_accounts(std::string_view text, const std::string& file) {
     const auto lines = read_dump(text, file);
     if (!lines) {
         return lines.error();

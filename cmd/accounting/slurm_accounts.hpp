@@ -4,17 +4,11 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "cmd/accounting/imported_tree.hpp"
 #include "libfairshare/base/result.hpp"
-#include "libfairshare/tree/share_tree.hpp"
 
 namespace weir::cmd {
-
-struct SlurmAccounts {
-    ShareTree tree;
-    std::vector<std::string> left_out;  ///< "tux.cfg:4: QOS='+fast' of user bob in physics", by line
-};
 
 /// Each account is a node below its parent, each association a user's line; that for one partition is "@alice:debug".
 /// The account root is the tree's root, so that its user root competes with the uppermost accounts, as in Slurm. Names
@@ -27,6 +21,6 @@ struct SlurmAccounts {
 /// Left out, and named: all other keys but descriptions, QOS, limits of the group of all accounts, limits that no user
 /// inherits. Equal keys with equal values are named once.
 /// Errors: EINVAL with a sentence that names file and line.
-Result<SlurmAccounts> read_slurm_accounts(std::string_view text, const std::string& file);
+Result<ImportedTree> read_slurm_accounts(std::string_view text, const std::string& file);
 
 }  // namespace weir::cmd

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the common end of most commands: open the instance, print text or JSON, map an error,
-// say what a conversion left out.
+// Owns: the common end of most commands: open the instance, print text or JSON, map an error.
 #pragma once
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "cmd/cli/command.hpp"
 #include "cmd/common/client.hpp"
 #include "cmd/common/jobs.hpp"
-#include "cmd/common/text.hpp"
 
 namespace weir::cmd {
 
@@ -46,18 +43,6 @@ Exit with_job(Context& context, Body&& body) {
         const auto job = find_job(client, *id);
         return job ? std::forward<Body>(body)(client, *job) : context.fail(job.error());
     });
-}
-
-/// What a conversion leaves out, one line each below the title; nothing where there is none.
-inline void note_left_out(const Context& context, const std::vector<std::string>& left_out, const std::string& title) {
-    if (left_out.empty()) {
-        return;
-    }
-    std::string text = title;
-    for (const std::string& line : left_out) {
-        text += "\n  " + printable(line);
-    }
-    context.note(text);
 }
 
 /// Sends one request; prints the JSON answer, or the text that `show` makes of it.

@@ -7,6 +7,7 @@
 
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/commands/conversion.hpp"
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/output_file.hpp"
 #include "cmd/common/reader.hpp"
@@ -100,13 +101,7 @@ Exit run_import_flux_accounting(Context& context) {
                             "cannot read " + (folder / (banks ? associations_file : banks_file)).string() + ": " +
                                 error.message + ". Write the tables with: flux account export-db");
     }
-    const auto read = read_flux_accounting(*banks, *associations);
-    if (!read) {
-        return context.fail(Exit::invalid_tree, read.error().message + ".");
-    }
-    note_left_out(context, read->left_out, "This is not in the tree:");
-    context.print(write_share_tree(read->tree));
-    return Exit::ok;
+    return print_imported(context, read_flux_accounting(*banks, *associations));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "cmd/accounting/slurm_accounts.hpp"
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/commands/conversion.hpp"
 #include "libfairshare/base/text/text_file.hpp"
-#include "libfairshare/toml/share_tree_toml.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -17,13 +17,7 @@ Exit run_import_slurm(Context& context) {
         return context.fail(exit_of_unread(text.error()), "cannot read " + shown + ": " + text.error().message +
                                                               ". Write it with: sacctmgr dump CLUSTER file=FILE");
     }
-    const auto read = read_slurm_accounts(*text, shown);
-    if (!read) {
-        return context.fail(Exit::invalid_tree, read.error().message + ".");
-    }
-    note_left_out(context, read->left_out, "This is not in the tree:");
-    context.print(write_share_tree(read->tree));
-    return Exit::ok;
+    return print_imported(context, read_slurm_accounts(*text, shown));
 }
 
 }  // namespace

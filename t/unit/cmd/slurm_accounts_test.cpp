@@ -15,7 +15,7 @@ using namespace weir::cmd;
 
 namespace {
 
-SlurmAccounts read_below_cluster(const std::string& lines) {
+ImportedTree read_below_cluster(const std::string& lines) {
     auto read = read_slurm_accounts("Cluster - 'tux':Fairshare=1\n" + lines, "tux.cfg");
     INFO((read ? "" : read.error().message));
     REQUIRE(read);
@@ -39,7 +39,7 @@ std::string message_below_cluster(const std::string& lines) {
 }  // namespace
 
 TEST_CASE("slurm: accounts are nodes, associations users' lines, and the user root is beside the uppermost accounts") {
-    const SlurmAccounts read = read_below_cluster(
+    const ImportedTree read = read_below_cluster(
         "Parent - 'root'\n"
         "User - 'root':DefaultAccount='root':Fairshare=1\n"
         "Account - 'science':Description='all : of = it':Organization='uni':Fairshare=70\n"
@@ -72,7 +72,7 @@ TEST_CASE("slurm: a user in several accounts is charged to his default account, 
     CHECK(users(":DefaultAccount='b'", "") == is_b);
     CHECK(users("", "") == is_b);  // the first line of the file, as for sacctmgr load
     CHECK(users(":DefaultAccount='b'", ":DefaultAccount='a'") == is_a);
-    const SlurmAccounts read =
+    const ImportedTree read =
         read_below_cluster(accounts +
                            "Parent - 'a'\nUser - 'al':DefaultAccount='b'\nUser - 'bo':DefaultAccount='a'\nUser - 'cy':"
                            "DefaultAccount='b'\nParent - 'b'\nUser - 'bo':DefaultAccount='b'\n");
@@ -83,7 +83,7 @@ TEST_CASE("slurm: a user in several accounts is charged to his default account, 
 }
 
 TEST_CASE("slurm: limits of groups are limits of nodes, and the smaller of a user's limits holds") {
-    const SlurmAccounts read = read_below_cluster(
+    const ImportedTree read = read_below_cluster(
         "Account - 'a':Fairshare=1:GrpTRES=cpu=64,node=4,gres/gpu:a100=8:GrpJobs=10:GrpSubmitJobs=-1:MaxJobs=\n"
         "Parent - 'a'\nUser - 'al':GrpJobs=3:MaxJobs=5:GrpSubmitJobs=20:MaxSubmitJobs=7:GrpCPUs=9\n");
     CHECK(write_share_tree(read.tree) ==
