@@ -34,6 +34,10 @@ class Mutant:
     def __str__(self):
         return f"{self.file}: {self.old} => {self.new}"
 
+    @property
+    def test(self):
+        return self.test_file, self.case
+
     def applied(self, source):
         """(the file's text with the mutant, ""), or ("", why it does not apply)."""
         path = os.path.join(source, self.file)
@@ -115,9 +119,10 @@ class Copy:
     def __init__(self, preset):
         self.source, self.build = copy_source(), os.path.join(PLACE, "build")
         self.passed = {}
-        # A mutant may leave a variable or a parameter unused: that is no reason not to build it.
-        subprocess.run(["cmake", "--preset", preset, "-DWEIR_WERROR=OFF", "-B", self.build], cwd=self.source, check=True,
-                       stdout=subprocess.DEVNULL)
+        # A mutant may leave a variable or a parameter unused: that is no reason not to build it. Each source is compiled
+        # alone: a mutant then costs one file, not its target.
+        subprocess.run(["cmake", "--preset", preset, "-DWEIR_WERROR=OFF", "-DCMAKE_UNITY_BUILD=OFF", "-B", self.build],
+                       cwd=self.source, check=True, stdout=subprocess.DEVNULL)
 
     def run(self, mutant):
         """Whether the test case passes in the copy as it is now; None if it does not build."""
@@ -138,12 +143,16 @@ class Copy:
             sys.exit(f"{mutant.test_file}: {target} has no test case \"{mutant.case}\"")
         return done.returncode == 0
 
+    def check_unchanged(self, mutants):
+        """Runs the test case of each once in the copy without a mutant, so that no later build restores one for that."""
+        for mutant in mutants:
+            if mutant.test not in self.passed:
+                self.passed[mutant.test] = self.run(mutant)
+        print(f"mutants: {sum(map(bool, self.passed.values()))} of {len(self.passed)} test cases pass without one", flush=True)
+
     def kills(self, mutant):
-        """The verdict on one mutant; empty: it is killed."""
-        key = (mutant.test_file, mutant.case)
-        if key not in self.passed:
-            self.passed[key] = self.run(mutant)
-        if not self.passed[key]:
+        """The verdict on one mutant; empty: it is killed. check_unchanged() has run its test."""
+        if not self.passed[mutant.test]:
             return "the test fails without it"
         changed, why_not = mutant.applied(self.source)
         if why_not:
@@ -173,7 +182,9 @@ def main():
         wrong = [f"{m.test_file}: {m}: {why_not}" for m in mutants if (why_not := m.applied(ROOT)[1])]
         print("\n".join(wrong), file=sys.stderr)
         return 1 if wrong else 0
+    mutants.sort(key=lambda m: (m.file, *m.test))  # one build restores a file and changes it again
     copy, failed = Copy(options.preset), 0
+    copy.check_unchanged(mutants)
     for mutant in mutants:
         verdict = copy.kills(mutant)
         failed += bool(verdict)
