@@ -2,6 +2,7 @@
 // Owns: the job events that change a priority or a charge, as plain values.
 // Must not know: JSON, the journal's protocol, how it is followed. Source: RFC 18 (entries), RFC 21 (events).
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +38,8 @@ struct JobRequest {
     /// Its queue in reports.
     const std::string& named_queue() const { return queue_above.empty() ? queue : queue_above; }
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
+    /// Any total order: amounts are finite numbers.
+    friend auto operator<=>(const JobRequest&, const JobRequest&) = default;
 };
 
 struct SubmitEvent {

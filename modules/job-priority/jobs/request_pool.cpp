@@ -3,7 +3,6 @@
 #include "modules/job-priority/jobs/request_pool.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace weir::priority {
@@ -11,18 +10,6 @@ namespace weir::priority {
 const SharedRequest& plain_request() {
     static const auto plain = std::make_shared<const JobRequest>();
     return plain;
-}
-
-std::size_t RequestPool::Hash::operator()(const JobRequest& request) const {
-    std::size_t hash = std::hash<std::string>()(request.account);
-    const auto mix = [&hash](std::size_t more) { hash = (hash ^ more) * 0x9E3779B97F4A7C15U; };
-    mix(std::hash<std::string>()(request.queue));
-    mix(std::hash<std::string>()(request.qos));
-    mix(static_cast<std::size_t>(request.cores));
-    mix(static_cast<std::size_t>(request.nodes + request.spread + request.whole_nodes));
-    mix(static_cast<std::size_t>(request.wall_time.count()));
-    mix(request.routed_for.value_or(0));
-    return hash;
 }
 
 SharedRequest RequestPool::intern(const JobRequest& request) {

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <unordered_set>
+#include <set>
 
 #include "modules/job-priority/jobs/job_event.hpp"
 
@@ -17,26 +17,22 @@ const SharedRequest& plain_request();
 
 class RequestPool {
   public:
-    /// The copy that equals `request`. It may outlive the pool. O(1) expected; now and then O(distinct requests), which
-    /// forgets those that have no other holder.
+    /// The copy that equals `request`. It may outlive the pool. O(log distinct requests); now and then O(distinct
+    /// requests), which forgets those that have no other holder.
     SharedRequest intern(const JobRequest& request);
     std::size_t size() const { return requests_.size(); }
 
   private:
-    struct Hash {
+    /// An order and no hash: users choose what their requests say, and could make many of them hash alike.
+    struct Before {
         using is_transparent = void;
-        std::size_t operator()(const JobRequest& request) const;
-        std::size_t operator()(const SharedRequest& request) const { return (*this)(*request); }
-    };
-    struct Equal {
-        using is_transparent = void;
-        bool operator()(const SharedRequest& a, const SharedRequest& b) const { return *a == *b; }
-        bool operator()(const JobRequest& a, const SharedRequest& b) const { return a == *b; }
-        bool operator()(const SharedRequest& a, const JobRequest& b) const { return *a == b; }
+        bool operator()(const SharedRequest& a, const SharedRequest& b) const { return *a < *b; }
+        bool operator()(const JobRequest& a, const SharedRequest& b) const { return a < *b; }
+        bool operator()(const SharedRequest& a, const JobRequest& b) const { return *a < b; }
     };
     static constexpr std::size_t sweep_min = 1000;
 
-    std::unordered_set<SharedRequest, Hash, Equal> requests_;
+    std::set<SharedRequest, Before> requests_;
     std::size_t sweep_at_ = sweep_min;  ///< twice as many requests as the last sweep left
 };
 

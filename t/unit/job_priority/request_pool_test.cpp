@@ -31,6 +31,53 @@ TEST_CASE("request pool: equal requests are one, and any difference makes anothe
     CHECK(pool.size() == 3);
 }
 
+// Mutant: modules/job-priority/jobs/request_pool.hpp: operator()(const JobRequest& a, const SharedRequest& b) const {
+// return a < *b; } => operator()(const JobRequest& a, const SharedRequest& b) const { return a.account < b->account; }
+TEST_CASE("request pool: requests that differ in one field alone are found apart, whichever it is") {
+    const auto numbered = [](int field, int i) {
+        JobRequest request = asks("bio", 1);
+        const std::string text = std::to_string(i);
+        switch (field) {
+            case 0:
+                request.project = text;
+                break;
+            case 1:
+                request.queue_above = text;
+                break;
+            case 2:
+                request.serves = text;
+                break;
+            case 3:
+                request.amounts["gpus"] = i;
+                break;
+            case 4:
+                request.amounts["type" + text] = 1;
+                break;
+            case 5:
+                request.routed_for = i;
+                break;
+            case 6:
+                request.spread = i + 1;
+                break;
+            default:
+                request.wall_time = std::chrono::seconds(i);
+                break;
+        }
+        return request;
+    };
+    RequestPool pool;
+    std::vector<SharedRequest> held;
+    for (int field = 0; field < 8; ++field) {
+        for (int i = 0; i < 1000; ++i) {
+            held.push_back(pool.intern(numbered(field, i)));
+        }
+    }
+    CHECK(pool.size() == 8000);
+    for (int field = 0; field < 8; ++field) {
+        CHECK(pool.intern(numbered(field, 777)) == held.at(static_cast<std::size_t>(field) * 1000 + 777));
+    }
+}
+
 TEST_CASE("request pool: what no job asks for any more is forgotten") {
     RequestPool pool;
     const SharedRequest kept = pool.intern(asks("kept", 1));
