@@ -11,6 +11,7 @@ void StateLog::restore(const SavedState& saved) {
     *this = StateLog();
     meta_ = saved.meta;
     charges_since_checkpoint_ = saved.charges.size();
+    payers_in_checkpoint_ = saved.ledger.payers.size();
 }
 
 void StateLog::set_position(Instant at) {
@@ -76,8 +77,9 @@ void StateLog::acknowledge_uplink(std::uint64_t seq) {
 }
 
 StateBatch StateLog::take(const std::function<LedgerCheckpoint()>& checkpoint) {
-    if (is_checkpoint_due_ || charges_since_checkpoint_ >= charges_per_checkpoint) {
+    if (is_checkpoint_due_ || charges_since_checkpoint_ >= std::max(charges_per_checkpoint, payers_in_checkpoint_)) {
         LedgerCheckpoint whole = checkpoint();
+        payers_in_checkpoint_ = whole.ledger.payers.size();
         batch_.checkpoint = std::move(whole.ledger);
         batch_.charges.clear();
         batch_.counted = std::move(whole.counted);

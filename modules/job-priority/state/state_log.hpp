@@ -20,7 +20,8 @@ struct LedgerCheckpoint {
 
 class StateLog {
   public:
-    /// Charge rows between two checkpoints of the ledger.
+    /// Fewest charge rows between two checkpoints of the ledger. There are at least as many as the last checkpoint had
+    /// payers: a guest's reports, which are charge rows, cannot have a large ledger written again and again.
     static constexpr std::size_t charges_per_checkpoint = 2000;
     /// Lives of this instance that are kept; the oldest is dropped first.
     static constexpr std::size_t hosts_max = 32;
@@ -73,6 +74,7 @@ class StateLog {
     StateMeta meta_;
     StateBatch batch_;
     std::size_t charges_since_checkpoint_ = 0;
+    std::size_t payers_in_checkpoint_ = 0;
     bool is_checkpoint_due_ = false;
 };
 

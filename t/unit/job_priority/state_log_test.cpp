@@ -66,6 +66,32 @@ TEST_CASE("state log: a checkpoint takes the place of the charges before it, whe
     CHECK(log.take(no_checkpoint).is_empty());
 }
 
+// Mutant: modules/job-priority/state/state_log.cpp: payers_in_checkpoint_ = saved.ledger.payers.size(); => ;
+TEST_CASE("state log: a large ledger is written again after as many charges as it has payers") {
+    const std::size_t payers = 3 * StateLog::charges_per_checkpoint;
+    const auto checkpoint = [payers] {
+        LedgerCheckpoint whole;
+        whole.ledger.payers.resize(payers);
+        return whole;
+    };
+    StateLog log;
+    SavedState saved;
+    SECTION("one of this run") {
+        log.want_checkpoint();
+        REQUIRE(log.take(checkpoint).checkpoint);
+    }
+    SECTION("one of the state file") {
+        saved.ledger.payers.resize(payers);
+        log.restore(saved);
+    }
+    for (std::size_t i = 0; i + 1 < payers; ++i) {
+        log.add_charge({"bio/@bob", 1, at(1)});
+    }
+    CHECK(log.take(no_checkpoint).charges.size() == payers - 1);
+    log.add_charge({"bio/@bob", 1, at(1)});
+    CHECK(log.take(checkpoint).checkpoint);
+}
+
 TEST_CASE("state log: position and floor move on, never back") {
     StateLog log;
     SavedState saved;
