@@ -66,12 +66,13 @@ void Accounting::restore_jobs(const SavedState& saved) {
         running_[id] = job_of(tree(), row);
     }
     for (const auto& [key, row] : saved.reported) {
-        reported_[key] = job_of(tree(), row);
+        const RunningJob job = job_of(tree(), row);
+        reported_.emplace(key, job);
+        inside_.add(key, job.inside);
     }
     for (const auto& [key, job] : reported_) {
         if (RunningJob* from = lender(key.first, job.inside)) {
             from->given += job.cores;
-            from->inner += 1;
         }
     }
     closed_.restore(tree(), saved);
@@ -112,7 +113,7 @@ bool Accounting::end(FluxJobId id, Instant at) {
         return false;
     }
     const Instant end_at = std::max(at, found->second.start);
-    end_inside(id, 0, end_at);
+    end_inside({id, 0}, end_at);
     ledgers_.close(found->second, end_at);
     JobRun run = found->second.run;
     run.id = id;

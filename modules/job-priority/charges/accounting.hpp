@@ -11,6 +11,7 @@
 
 #include "modules/job-priority/charges/charged_runs.hpp"
 #include "modules/job-priority/charges/closed_jobs.hpp"
+#include "modules/job-priority/charges/inside_index.hpp"
 #include "modules/job-priority/charges/ledgers.hpp"
 #include "modules/job-priority/charges/running_job.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
@@ -109,12 +110,13 @@ class Accounting {
     Instant told_until(const ReportedKey& of) const;
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
-    void end_inside(FluxJobId child, std::uint64_t inside, Instant at);
+    void end_inside(ReportedKey around, Instant at);
     void keep_with_inside(ReportedKey key, Instant at, bool is_told);
 
     Ledgers ledgers_;
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
+    InsideIndex inside_;                          // of reported_
     ClosedJobs closed_;
     ChargedRuns charged_;
 };

@@ -49,11 +49,11 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
         return std::nullopt;
     }
     from->given += moved;
-    from->inner += 1;
     const RunningJob job = job_of(start, *from, moved, date_report(key.first, start.inside, *from, start.at));
     ledgers_.lend(*from, job);
     ledgers_.open(job);
     reported_.emplace(key, job);
+    inside_.add(key, job.inside);
     ledgers_.log().put_reported(key, row_of(tree(), job));
     return job.start;
 }
@@ -62,15 +62,8 @@ std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedS
 Instant Accounting::told_until(const ReportedKey& of) const {
     const RunningJob& job = reported_.at(of);
     Instant until = std::max(job.start, job.told_until);
-    if (job.inner == 0) {
-        return until;
-    }
-    for (auto entry = reported_.lower_bound({of.first, 1}); entry != reported_.end() && entry->first.first == of.first;
-         ++entry) {
-        const auto& [key, inner] = *entry;
-        if (inner.inside == of.second) {
-            until = std::max(until, told_until(key));
-        }
+    for (const std::uint64_t number : inside_.of(of)) {
+        until = std::max(until, told_until({of.first, number}));
     }
     return until;
 }
@@ -84,7 +77,7 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool 
     if (RunningJob* to = lender(key.first, found->second.inside)) {
         at = date_report(key.first, found->second.inside, *to, at);
     }
-    if (is_kept && (found->second.inner != 0 || found->second.payer == idle)) {  // it runs an instance
+    if (is_kept && (inside_.has(key) || found->second.payer == idle)) {  // it runs an instance
         keep_with_inside(key, at, true);
         closed_.prune(ledgers_.log());
     }
@@ -95,41 +88,29 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool 
 void Accounting::keep_with_inside(ReportedKey key, Instant at, bool is_told) {
     const RunningJob& job = reported_.at(key);
     closed_.keep(ledgers_, key, {job, std::max(at, job.start), {}, is_told});
-    for (auto inner = reported_.lower_bound({key.first, 1});
-         inner != reported_.end() && inner->first.first == key.first; ++inner) {
-        if (inner->second.inside == key.second) {
-            keep_with_inside(inner->first, at, false);
-        }
+    for (const std::uint64_t number : inside_.of(key)) {
+        keep_with_inside({key.first, number}, at, false);
     }
 }
 
 /// REQUIRES: `at` is not before the job's start.
 void Accounting::close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at) {
     const ReportedKey key = reported->first;
-    if (reported->second.inner != 0) {
-        end_inside(key.first, key.second, at);
-    }
+    end_inside(key, at);
     const RunningJob job = reported->second;
     if (RunningJob* to = lender(key.first, job.inside)) {
         to->given -= job.cores;
-        to->inner -= 1;
         ledgers_.take_back(*to, job, at);
     }
     ledgers_.close(job, at);
     reported_.erase(reported);
+    inside_.remove(key, job.inside);
     ledgers_.log().put_reported(key, std::nullopt);
 }
 
-void Accounting::end_inside(FluxJobId child, std::uint64_t inside, Instant at) {
-    std::vector<ReportedKey> open;
-    for (auto entry = reported_.lower_bound({child, 0}); entry != reported_.end() && entry->first.first == child;
-         ++entry) {
-        if (entry->second.inside == inside) {
-            open.push_back(entry->first);
-        }
-    }
-    for (const ReportedKey& key : open) {
-        const auto found = reported_.find(key);
+void Accounting::end_inside(ReportedKey around, Instant at) {
+    while (inside_.has(around)) {
+        const auto found = reported_.find({around.first, *inside_.of(around).begin()});
         close(found, std::max(at, found->second.start));
     }
 }

@@ -29,7 +29,7 @@ void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed
 void ClosedJobs::put(ReportedKey key, const ClosedJob& closed) {
     drop(key);
     jobs_.emplace(key, closed);
-    inside_[{key.first, closed.job.inside}].insert(key.second);
+    inside_.add(key, closed.job.inside);
 }
 
 void ClosedJobs::drop(ReportedKey key) {
@@ -37,11 +37,7 @@ void ClosedJobs::drop(ReportedKey key) {
     if (found == jobs_.end()) {
         return;
     }
-    const auto around = inside_.find({key.first, found->second.job.inside});
-    around->second.erase(key.second);
-    if (around->second.empty()) {
-        inside_.erase(around);
-    }
+    inside_.remove(key, found->second.job.inside);
     jobs_.erase(found);
 }
 
@@ -109,17 +105,11 @@ Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at
     return closed.job.told_until;
 }
 
-const std::set<std::uint64_t>& ClosedJobs::inside(ReportedKey around) const {
-    static const std::set<std::uint64_t> none;
-    const auto found = inside_.find(around);
-    return found == inside_.end() ? none : found->second;
-}
-
 /// The last report about the cores of a job, also of those in it: it ended no earlier.
 Instant ClosedJobs::told_until(ReportedKey key) const {
     const RunningJob& job = jobs_.at(key).job;
     Instant until = std::max(job.start, job.told_until);
-    for (const std::uint64_t number : inside(key)) {
+    for (const std::uint64_t number : inside_.of(key)) {
         const ClosedJob& inner = jobs_.at({key.first, number});
         until = std::max(until, inner.is_told ? inner.end : told_until({key.first, number}));
     }
@@ -148,7 +138,7 @@ void ClosedJobs::end_not_before(Ledgers& ledgers, ReportedKey key, Instant at) {
 
 /// Jobs of which no end was told end with the job around them.
 void ClosedJobs::end_inside(Ledgers& ledgers, ReportedKey around, Instant at) {
-    for (const std::uint64_t number : inside(around)) {
+    for (const std::uint64_t number : inside_.of(around)) {
         const ReportedKey key{around.first, number};
         const Instant end = std::max(at, told_until(key));
         if (const ClosedJob& inner = jobs_.at(key); !inner.is_told && inner.end > end) {
@@ -160,7 +150,7 @@ void ClosedJobs::end_inside(Ledgers& ledgers, ReportedKey around, Instant at) {
 
 /// Lends once more, or takes back, what all jobs inside had after `from`.
 void ClosedJobs::lend_inside(Ledgers& ledgers, ReportedKey around, Instant from, int sign) const {
-    for (const std::uint64_t number : inside(around)) {
+    for (const std::uint64_t number : inside_.of(around)) {
         const ReportedKey key{around.first, number};
         const ClosedJob& inner = jobs_.at(key);
         if (inner.end > from) {
@@ -188,7 +178,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
     closed.is_told = true;
     move_end(ledgers, key, at);
     lend_inside(ledgers, key, from, 1);
-    if (closed.job.payer != idle && inside(key).empty()) {  // no instance: nothing in it can be corrected
+    if (closed.job.payer != idle && !inside_.has(key)) {  // no instance: nothing in it can be corrected
         drop(key);
         ledgers.log().put_closed(key, std::nullopt);
     }
@@ -200,7 +190,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
 std::int64_t ClosedJobs::cores_left(ReportedKey lender) const {
     const ClosedJob& around = jobs_.at(lender);
     std::int64_t left = around.job.cores;
-    for (const std::uint64_t number : inside(lender)) {
+    for (const std::uint64_t number : inside_.of(lender)) {
         const ClosedJob& inner = jobs_.at({lender.first, number});
         left -= inner.is_told || number == 0 ? 0 : inner.job.cores;  // number 0: the life is in itself
     }

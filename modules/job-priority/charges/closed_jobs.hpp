@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 
+#include "modules/job-priority/charges/inside_index.hpp"
 #include "modules/job-priority/charges/ledgers.hpp"
 #include "modules/job-priority/charges/running_job.hpp"
 
@@ -39,7 +39,7 @@ class ClosedJobs {
     bool report_past(Ledgers& ledgers, ReportedKey key, const ReportedStart& start);
 
     /// Whether a closed job has that key, or was inside the one that had it: another job would be taken for that one.
-    bool is_taken(ReportedKey key) const { return jobs_.count(key) != 0 || inside_.count(key) != 0; }
+    bool is_taken(ReportedKey key) const { return jobs_.count(key) != 0 || inside_.has(key); }
     const std::map<ReportedKey, ClosedJob>& all() const { return jobs_; }
     /// Replaces the tree. `moved`: by node of the tree `before`, the new payer.
     void follow(const ShareTree& before, std::span<const NodeId> moved);
@@ -60,13 +60,11 @@ class ClosedJobs {
     void lend_inside(Ledgers& ledgers, ReportedKey around, Instant from, int sign) const;
     std::int64_t cores_left(ReportedKey lender) const;
     bool is_too_deep(ReportedKey lender) const;
-    /// The numbers of the closed jobs directly in it.
-    const std::set<std::uint64_t>& inside(ReportedKey around) const;
     void put(ReportedKey key, const ClosedJob& closed);
     void drop(ReportedKey key);
 
     std::map<ReportedKey, ClosedJob> jobs_;
-    std::map<ReportedKey, std::set<std::uint64_t>> inside_;  ///< closed jobs by the one that they were in
+    InsideIndex inside_;
 };
 
 }  // namespace weir::priority

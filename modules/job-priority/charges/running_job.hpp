@@ -22,7 +22,6 @@ struct RunningJob {
     Instant start;
     std::uint64_t inside = 0;  ///< of a reported job: the reported job whose cores it uses; 0: the child's own job
     std::int64_t given = 0;    ///< cores that reported jobs inside it use
-    std::size_t inner = 0;     ///< open reported jobs inside it
     Bill bill{};
     /// The time of the last report about its cores: no later report may be dated before it. Epoch: none.
     Instant told_until{};

@@ -88,7 +88,8 @@ TEST_CASE("children: a job inside a reported job takes its cores, and ends with 
     CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
 }
 
-// Mutant: modules/job-priority/charges/accounting_reported.cpp: until = std::max(until, told_until(key)); => ;
+// Mutant: modules/job-priority/charges/accounting_reported.cpp: until = std::max(until, told_until({of.first,
+// number})); => ;
 TEST_CASE("children: an instance does not end before what was told of its instances' jobs") {
     auto s = parent_with_child();
     tell(*s, 1,
@@ -118,7 +119,7 @@ TEST_CASE("children: nothing in an instance that ended is charged past its end")
 }
 
 // Mutant: modules/job-priority/charges/closed_jobs.cpp: end_inside(ledgers, key, at); =>
-// Mutant: modules/job-priority/charges/closed_jobs.cpp: && inside(key).empty()) => )
+// Mutant: modules/job-priority/charges/closed_jobs.cpp: && !inside_.has(key)) => )
 TEST_CASE("children: a corrected end of an instance is also that of the jobs in it, until their own is told") {
     auto s = parent_with_child();
     tell(*s, 1,
