@@ -57,7 +57,11 @@ Result<Accounting> Accounting::restore(StateLog& log, ShareTreePtr tree, const S
     }
     Accounting accounting(std::move(*ledgers));
     accounting.restore_jobs(saved);
-    accounting.configure(counting, now);
+    // What happened since the last commit is still to come. Jobs that ended since then were counted as running until
+    // now by the old decay; their ends would be taken back by the new one, which takes more or less than they were
+    // charged.
+    const Instant committed = saved.meta.position;
+    accounting.configure(counting, committed == Instant{} ? now : std::min(committed, now));
     return accounting;
 }
 

@@ -167,6 +167,34 @@ TEST_CASE("counting: an edited tree moves usage, and a member by @* gets a leaf"
     CHECK(exact(*s, "", 300) == 300);
 }
 
+// Mutant: modules/job-priority/charges/accounting.cpp: committed == Instant{} ? now : std::min(committed, now) => now
+TEST_CASE("counting: another half-life that is found at a start changes no charge of a job that ended before") {
+    Settings with = settings();
+    with.decay = GENERATE(DecayKind::half_life, DecayKind::window);
+    with.half_life = 1h;
+    with.window.interval = 1h;
+    auto s = counting_service(with);
+    submit_and_start(*s, 1, alice, 0, 4);
+    s->pass(at(3600));
+    MemoryStore store;
+    store.apply(s->take_batch());
+
+    Settings longer = with;
+    longer.half_life = 48h;
+    longer.window.interval = 48h;
+    auto again = service(false, longer);
+    REQUIRE(again->restore(store.saved(), at(20 * 3600)));
+    again->begin_backlog();
+    submit_and_start(*again, 1, alice, 0, 4);
+    again->apply(freed(1, 7200));
+    again->end_backlog(at(20 * 3600));
+    s->configure(longer, at(3600));  // as if it had been there
+    s->apply(freed(1, 7200));
+    const double all = usage(*s, "physics/lattice/@alice", 20 * 3600);
+    CHECK(all > 4 * 3600);
+    CHECK(usage(*again, "physics/lattice/@alice", 20 * 3600) == Approx(all).epsilon(0.001));
+}
+
 TEST_CASE("counting: what a child's users use costs the part of the child's job that they have") {
     Settings with = without_decay();
     with.billing.factors.qos["half"] = 0.5;
