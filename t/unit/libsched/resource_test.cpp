@@ -250,6 +250,20 @@ TEST_CASE("space: what a job gave back early is not expected at its end") {
         std::copy_if(rest.nodes.begin(), rest.nodes.end(), std::back_inserter(held.nodes),
                      [](const NodeResources& node) { return !node.cores.empty(); });
         RC_ASSERT(anew.claim(JobId{1}, held, at(10)).has_value());
+        ResourceSet given;  // to a job that is still there when the first one ends
+        for (NodeResources node : test::machine(3, 4).nodes) {
+            const auto kept = std::find_if(held.nodes.begin(), held.nodes.end(),
+                                           [&](const NodeResources& other) { return other.rank == node.rank; });
+            if (kept != held.nodes.end()) {
+                node.cores.remove(kept->cores);
+            }
+            if (!node.cores.empty()) {
+                given.nodes.push_back({node.rank, node.cores, {}});
+            }
+        }
+        for (ResourceSpace* space : {&parts, &anew}) {
+            RC_ASSERT(given.nodes.empty() || space->claim(JobId{3}, given, at(30)).has_value());
+        }
         for (std::uint32_t cores = 1; cores <= 4; cores++) {
             const PendingJob job{{1, at(0), JobId{2}}, {2, 1, cores, false}, test::secs(20)};
             const auto place = parts.earliest(job, at(1));
@@ -257,6 +271,7 @@ TEST_CASE("space: what a job gave back early is not expected at its end") {
             RC_ASSERT(place.at == expected.at && place.picks.size() == expected.picks.size());
         }
         RC_ASSERT(parts.release(JobId{1}, {}, true).has_value());
+        RC_ASSERT(given.nodes.empty() || parts.release(JobId{3}, {}, true).has_value());
         RC_ASSERT(parts.pool().free_cores() == 12U);
         RC_ASSERT(parts.plan().returns().size() == 0U);
     });
