@@ -239,6 +239,7 @@ TEST_CASE("children: a routed job of a guest is a guest's, though the owner subm
     CHECK(s->accounting().reported().empty());
 }
 
+// Mutant: modules/job-priority/charges/child_reports.cpp: record.time = std::min(record.time, now); =>
 TEST_CASE("children: no time lies outside of the job or after now, and none is told twice") {
     auto s = parent_with_child(bob);
     UplinkRow open{true, 1, "bob", "bio", 4, at(-1e9)};

@@ -29,7 +29,6 @@ void hold_for_seeds(const std::string& named, Options options, std::uint64_t las
 // Mutant: modules/world/manager.cpp: send([reply, id] { reply(id); }); => reply(id);
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
 // Mutant: broker/services/job-manager/tables/job_table.cpp: ms_((last >> 24) + 1) => ms_((last >> 63) + 1)
-// Mutant: modules/job-priority/charges/child_reports.cpp: record.time = std::min(record.time, now); =>
 // Mutant: libfairshare/limits/admission.cpp: known->second.state == State::waiting || => false &&
 TEST_CASE("world: forty seeds of two levels hold under all faults") {
     hold_for_seeds("1x3", {.seed = 1, .shape = {1, 3}}, 40);
