@@ -255,8 +255,8 @@ test_expect_success 'submit --setattr: attributes of the jobspec, several of the
 '
 test_expect_success 'refused submissions say what is right' '
 	test_must_fail weir submit -q nope true 2>err && grep "debug" err &&
-	test_must_fail weir submit --user alice -A chem true 2>err && grep "user alice is not a member of account .chem." err &&
-	test_must_fail weir submit --user alice -A faculty true 2>err && cat err && grep "user alice is not a member of account .faculty." err &&
+	test_must_fail weir submit --user alice -A chem true 2>err && grep "there is no account .chem. in the share tree for user alice; may use: " err &&
+	test_must_fail weir submit --user alice -A faculty true 2>err && cat err && grep "there is no account .faculty. in the share tree for user alice" err &&
 	test_must_fail weir submit --user alice -A facluty true 2>err && grep "there is no account .facluty." err
 '
 test_expect_success 'the instance ends with Ctrl-C and leaves neither process nor file' '

@@ -43,7 +43,7 @@ test_expect_success 'an account at its limit of cores' '
 '
 test_expect_success 'is at it under its new name, too; what waits for the former name is held back, and says how to go on' '
 	weir share export | sed "s/\"life/\"vita/" >renamed.toml && weir share apply --yes renamed.toml &&
-	is_held_by $two "there is no account life in the share tree; flux update JOB bank=NAME moves the job to another account of frank: vita" &&
+	is_held_by $two "frank is in no account life of the share tree; flux update JOB bank=NAME moves the job to another account of frank: vita" &&
 	call job-manager.update "{\"id\": $two, \"updates\": {\"attributes.system.bank\": \"vita\"}}" && is_held_by $two "vita uses at most 3 cores" &&
 	three=$(in_batch frank 3) && is_held_by $three "vita uses at most 3 cores; 3 are in use" &&
 	pays vita/@frank 3 && weir cancel $two && weir cancel $one && runs $three

@@ -54,9 +54,7 @@ std::string Payers::refusal(const ShareTree& tree, const BookJob& job) const {
     for (const NodeId line : tree.associations_of(user)) {
         accounts += (accounts.empty() ? "" : ", ") + tree.path(account_above(tree, line));
     }
-    const std::string why = !is_known         ? "there is no account " + account + " in the share tree"
-                            : account.empty() ? user + " is in no account of the share tree"
-                                              : user + " is not in the account " + account + " of the share tree";
+    const std::string why = user + " is in no account " + (account.empty() ? "" : account + " ") + "of the share tree";
     return accounts.empty()
                ? why
                : why + "; flux update JOB bank=NAME moves the job to another account of " + user + ": " + accounts;

@@ -20,7 +20,7 @@ struct AccountsView {
         std::vector<std::string> accounts;  ///< every spelling that resolves
     };
     std::vector<User> users;
-    std::vector<std::string> known_accounts;  ///< every spelling of every account, for any user
+    std::vector<std::string> known_accounts;  ///< every spelling of every account, for the owner
     std::vector<std::string> open_accounts;
     std::optional<std::string> open_default;
     /// Whether a job without an account has the payer that it would have with its user's default account.

@@ -69,10 +69,20 @@ std::optional<std::string> qos_rejection(const TapAccounts& table, const TapSubm
 }
 
 /// Of an account that is known by its path alone, since others have the same last name.
-bool is_last_name(const TapAccounts& table, const std::string& name) {
+bool is_last_name(const std::set<std::string>& accounts, const std::string& name) {
     const std::string end = "/" + name;
-    return std::any_of(table.known_accounts.begin(), table.known_accounts.end(),
+    return std::any_of(accounts.begin(), accounts.end(),
                        [&end](const std::string& path) { return path.ends_with(end); });
+}
+
+/// Whether the account is another's or is not there is one sentence: which accounts there are is not for every guest
+/// to know.
+std::string no_such_account(const TapUser* user, const std::set<std::string>& may_use, const TapSubmission& job) {
+    return (is_last_name(may_use, *job.account)
+                ? "more than one account is called '" + *job.account + "': write the path; "
+                : "there is no account '" + *job.account + "' in the share tree for " + user_text(user, job.userid) +
+                      "; ") +
+           "may use: " + listed(may_use);
 }
 
 std::optional<std::string> account_rejection(const TapAccounts& table, const TapSubmission& job) {
@@ -85,22 +95,12 @@ std::optional<std::string> account_rejection(const TapAccounts& table, const Tap
         return std::nullopt;
     }
     if (job.account) {
-        const bool is_own = user != nullptr && user->accounts.count(*job.account) != 0;
-        if (is_own || table.open_accounts.count(*job.account) != 0) {
+        const std::set<std::string>& may_use = user != nullptr ? user->accounts : table.open_accounts;
+        if (may_use.count(*job.account) != 0 || table.open_accounts.count(*job.account) != 0 ||
+            (job.is_owner && table.known_accounts.count(*job.account) != 0)) {
             return std::nullopt;
         }
-        if (table.known_accounts.count(*job.account) == 0) {
-            return (is_last_name(table, *job.account)
-                        ? "more than one account is called '" + *job.account + "': write the path; "
-                        : "there is no account '" + *job.account + "' in the share tree; ") +
-                   user_text(user, job.userid) +
-                   " may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
-        }
-        if (job.is_owner) {
-            return std::nullopt;
-        }
-        return user_text(user, job.userid) + " is not a member of account '" + *job.account +
-               "'; may use: " + listed(user != nullptr ? user->accounts : table.open_accounts);
+        return no_such_account(user, job.is_owner ? table.known_accounts : may_use, job);
     }
     if (user != nullptr ? user->default_account.has_value() : table.open_default.has_value()) {
         return std::nullopt;

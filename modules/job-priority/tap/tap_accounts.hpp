@@ -34,7 +34,7 @@ struct TapUser {
 /// The accounts table. Empty until the module has sent it; until then nothing is rejected.
 struct TapAccounts {
     std::unordered_map<std::uint32_t, TapUser> users;
-    std::set<std::string> known_accounts;     ///< all of them, for any user
+    std::set<std::string> known_accounts;     ///< all of them, for the owner
     std::set<std::string> open_accounts;      ///< accounts with an `@*` line: any user may charge
     std::optional<std::string> open_default;  ///< the account of a user who is not listed and names none
     std::vector<TapProjects> projects;

@@ -103,7 +103,7 @@ TEST_CASE("edits: who loses his line starts no job until he has one again") {
     put_tree(*s, chem_without_bob, 10);
     auto values = values_after(*s, 11);
     CHECK(values.count(2) == 0);  // still 0
-    CHECK(memo_of(*s, 2) == "nobody would pay: bob is not in the account chem of the share tree");
+    CHECK(memo_of(*s, 2) == "nobody would pay: bob is in no account chem of the share tree");
     CHECK(memo_of(*s, 3).empty());
     put_tree(*s, named_chem, 20);
     s->apply(freed(1, 21));
@@ -119,7 +119,7 @@ TEST_CASE(
     put_tree(*s, named_alch, 10);
     CHECK(values_after(*s, 11).at(2) == 0);
     CHECK(memo_of(*s, 2) ==
-          "nobody would pay: there is no account chem in the share tree; flux update JOB bank=NAME moves the job to "
+          "nobody would pay: bob is in no account chem of the share tree; flux update JOB bank=NAME moves the job to "
           "another account of bob: alch");
     UpdateEvent update;
     update.account = "alch";

@@ -32,8 +32,11 @@ TEST_CASE("accounts: members enter by path, by last name and by default") {
 TEST_CASE("accounts: a name that two accounts have is told as such") {
     TapAccounts accounts = table();
     accounts.known_accounts = {"bio", "bio/sub", "chem", "chem/sub"};
-    CHECK_THAT(rejection(accounts, by(5001, "sub")).value(),
-               Contains("more than one account is called 'sub': write the path; user alice may use"));
+    accounts.users[5001].accounts = {"bio/sub", "chem/sub"};
+    const std::string told = "more than one account is called 'sub': write the path; may use: bio";
+    CHECK_THAT(rejection(accounts, by(5001, "sub")).value(), Contains(told));
+    CHECK_THAT(rejection(accounts, {0, "sub", {}, true}).value(), Contains(told));
+    CHECK_THAT(rejection(accounts, by(5002, "sub")).value(), Contains("there is no account 'sub'"));
     CHECK_THAT(rejection(accounts, by(5001, "ub")).value(), Contains("there is no account 'ub'"));
 }
 
@@ -74,12 +77,27 @@ TEST_CASE("accounts: nothing is rejected before the table came or when it is not
 
 TEST_CASE("accounts: the sentences name what is wrong and what would be right") {
     CHECK_THAT(*rejection(table(), by(5001, "chem")), Contains("no account 'chem'") && Contains("lattice"));
-    CHECK_THAT(*rejection(table(), by(5001, "bio")), Contains("user alice is not a member of account 'bio'"));
-    // Nobody is a member of maths itself: its users stand in accounts below it.
-    CHECK_THAT(*rejection(table(), by(5001, "maths")), Contains("user alice is not a member of account 'maths'"));
-    CHECK_THAT(*rejection(table(), by(7, "bio")), Contains("user id 7 is not a member of account 'bio'"));
+    CHECK(*rejection(table(), by(5001, "bio")) ==
+          "there is no account 'bio' in the share tree for user alice; may use: lattice, physics/lattice");
+    CHECK_THAT(*rejection(table(), by(7, "bio")), Contains("'bio' in the share tree for user id 7; may use: none"));
     CHECK_THAT(*rejection(table(), by(5002)), Contains("no default account") && Contains("bio, physics"));
     CHECK_THAT(*rejection(table(), by(7)), Contains("user id 7 is not in the share tree"));
+}
+
+// Mutant: modules/job-priority/tap/tap_accounts.cpp: no_such_account(user, job.is_owner ? table.known_accounts :
+// may_use, job) => no_such_account(user, table.known_accounts, job)
+TEST_CASE("accounts: another's account is refused in the words for one that is not there") {
+    TapAccounts accounts = table();
+    accounts.known_accounts = {"bio", "maths", "a/sub", "b/sub"};  // nobody is a member of maths itself
+    const auto told = [&](std::uint32_t userid, const std::string& account) {
+        std::string text = rejection(accounts, by(userid, account)).value();
+        return text.replace(text.find(account), account.size(), "it");
+    };
+    for (const char* account : {"bio", "maths", "sub", "a/sub"}) {
+        INFO(account);
+        CHECK(told(5001, account) == told(5001, "nowhere"));
+        CHECK(told(7, account) == told(7, "nowhere"));
+    }
 }
 
 TEST_CASE("accounts: an open account admits users who are not listed") {
