@@ -73,18 +73,33 @@ std::string deed(const ExplainedLevel& level) {
            percent(level.level_usage) + " of its level's usage";
 }
 
-/// `"B" has the level value 2, "A" 0.5`; of a node that nobody waits or runs for: `"A" has no demand`.
+/// Whether its level value is told, and not that nobody waits or runs for it.
+bool has_demand(const EvaluatedTree& evaluated, const ExplainedLevel& level) {
+    const auto& demand = evaluated.measures.demand;
+    return level.standing.level_fs != 0. || level.shares == 0 || demand.empty() || demand[level.node.value] > 0;
+}
+
+/// `"B" has the level value 2`, or the verb and the value that are given, or `"B" has no demand`.
+std::string level_words(const EvaluatedTree& evaluated, const ExplainedLevel& level, const std::string& verb_value) {
+    return quoted(level.path) + (has_demand(evaluated, level) ? verb_value : " has no demand");
+}
+
+/// `"B" has the level value 2, "A" 0.5`.
 std::string level_values(const EvaluatedTree& evaluated, const ExplainedLevel& first, const ExplainedLevel& second) {
-    const auto has_demand = [&](const ExplainedLevel& level) {
-        const auto& demand = evaluated.measures.demand;
-        return level.standing.level_fs != 0. || level.shares == 0 || demand.empty() || demand[level.node.value] > 0;
-    };
     const auto [one, other] = told_apart(first.standing.level_fs, second.standing.level_fs);
-    const auto words = [&](const ExplainedLevel& level, const std::string& value, const char* verb) {
-        return quoted(level.path) + (has_demand(level) ? verb + value : " has no demand");
-    };
-    const char* verb = " has the level value ";
-    return words(first, one, verb) + ", " + words(second, other, has_demand(first) ? " " : verb);
+    const std::string verb = " has the level value ";
+    return level_words(evaluated, first, verb + one) + ", " +
+           level_words(evaluated, second, (has_demand(evaluated, first) ? " " : verb) + other);
+}
+
+/// The same of one that is behind somebody who is not named: `"A" has a lower level value, 0.5`.
+std::string lower_level_value(const EvaluatedTree& evaluated, const ExplainedLevel& behind) {
+    const auto& value = behind.standing.level_fs;
+    return level_words(evaluated, behind, " has a lower level value, " + (value ? digits(*value) : "infinite"));
+}
+
+bool is_named(const MayName& may_name, NodeId node) {
+    return !may_name || may_name(node);
 }
 
 /// `"B/@b" has the factor 0.7, "A/@a" 0.4`.
@@ -158,14 +173,16 @@ std::optional<NodeId> next_ahead(const EvaluatedTree& evaluated, NodeId associat
 }
 
 /// What the level says of those who part from the path there and go first.
-std::string reason_at(const EvaluatedTree& evaluated, NodeId association, const ExplainedLevel& worst) {
+std::string reason_at(const EvaluatedTree& evaluated, NodeId association, const ExplainedLevel& worst,
+                      const MayName& may_name) {
     const std::optional<NodeId> next = next_ahead(evaluated, association, worst.node);
     if (!next) {
         return "because " + quoted(worst.path) + " " + deed(worst);
     }
     const ExplainedLevel other = level_of(evaluated, *next);
     if (ranks_by(evaluated.algorithm) == RanksBy::level_value) {
-        return "because " + level_values(evaluated, worst, other);
+        return "because " + (is_named(may_name, *next) ? level_values(evaluated, worst, other)
+                                                       : lower_level_value(evaluated, worst));
     }
     const auto &own_value = worst.standing.level_fs, &value = other.standing.level_fs;
     const bool used_less = own_value && (!value || *value > *own_value);
@@ -175,7 +192,8 @@ std::string reason_at(const EvaluatedTree& evaluated, NodeId association, const 
                 : "");
 }
 
-std::string reason_of(const EvaluatedTree& evaluated, NodeId association, const Explanation& made) {
+std::string reason_of(const EvaluatedTree& evaluated, NodeId association, const Explanation& made,
+                      const MayName& may_name) {
     std::string place = "rank " + std::to_string(made.rank) + " of " + std::to_string(made.associations);
     if (made.tied > 0) {
         place += ", shared with " + std::to_string(made.tied) + (made.tied == 1 ? " other" : " others");
@@ -191,11 +209,14 @@ std::string reason_of(const EvaluatedTree& evaluated, NodeId association, const 
     }
     place += ": " + std::to_string(all) + (all == 1 ? " goes" : " go") + " before it, ";
     if (ranks_by(evaluated.algorithm) == RanksBy::factor) {
-        return place + (all == 1 ? "" : "the last of them ") + "because " +
-               factors_of(evaluated, *next_ahead(evaluated, association, std::nullopt), association);
+        const NodeId next = *next_ahead(evaluated, association, std::nullopt);
+        return is_named(may_name, next) ? place + (all == 1 ? "" : "the last of them ") + "because " +
+                                              factors_of(evaluated, next, association)
+                                        : place + "because " + quoted(made.levels.back().path) +
+                                              " has a lower factor, " + digits(made.factor);
     }
     const std::string how_many = all == 1 ? "" : worst->ahead == all ? "all " : std::to_string(worst->ahead) + " ";
-    return place + how_many + reason_at(evaluated, association, *worst);
+    return place + how_many + reason_at(evaluated, association, *worst, may_name);
 }
 
 /// The part of a comparison that names what decides; `first` is not behind.
@@ -224,7 +245,7 @@ std::uint32_t rank_for_people(const Standings& standings, NodeId association) {
                                                         [&](std::uint32_t rank) { return rank > own; }));
 }
 
-Explanation explain(const EvaluatedTree& evaluated, NodeId association) {
+Explanation explain(const EvaluatedTree& evaluated, NodeId association, const MayName& may_name) {
     const ShareTree& tree = evaluated.tree;
     const Standings& standings = evaluated.standings;
     WEIR_CHECK(tree.is_association(association));
@@ -244,11 +265,11 @@ Explanation explain(const EvaluatedTree& evaluated, NodeId association) {
             made.levels.back().ahead = ahead[next++];
         }
     }
-    made.reason = reason_of(evaluated, association, made);
+    made.reason = reason_of(evaluated, association, made, may_name);
     return made;
 }
 
-AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account) {
+AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account, const MayName& may_name) {
     const ShareTree& tree = evaluated.tree;
     const Standings& standings = evaluated.standings;
     WEIR_CHECK(account != root_node && !tree.is_association(account));
@@ -271,13 +292,13 @@ AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId accoun
         is_below[i] = is_below[tree.parent(NodeId{i}).value];
         made.associations += is_below[i] && tree.is_association(NodeId{i}) ? 1 : 0;
         if (tree.parent(NodeId{i}) == account) {
-            made.below.push_back({level_of(evaluated, NodeId{i}),
+            made.below.push_back({level_of(evaluated, NodeId{i}), first[i],
                                   first[i] ? std::optional(rank_for_people(standings, *first[i])) : std::nullopt});
         }
     }
     made.first = first[account.value];
     if (made.first) {
-        made.first_stands = explain(evaluated, *made.first);
+        made.first_stands = explain(evaluated, *made.first, may_name);
     }
     for (const NodeId id : tree.lineage(account)) {
         made.levels.push_back(level_of(evaluated, id));

@@ -4,6 +4,7 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,17 +48,21 @@ struct Explanation {
 /// REQUIRES: the node is an association. O(size).
 std::uint32_t rank_for_people(const Standings& standings, NodeId association);
 
+/// Which nodes beside its own path a reason may name, with their values; empty: all.
+using MayName = std::function<bool(NodeId)>;
+
 /// The level that lowers it most is the one at
 /// which most of the higher associations leave its path (the upper of equals). REQUIRES:
 /// tree.is_association(association). O(size).
-Explanation explain(const EvaluatedTree& evaluated, NodeId association);
+Explanation explain(const EvaluatedTree& evaluated, NodeId association, const MayName& may_name = {});
 
 /// An account, or another node with nodes below it. Its place is that of the first association below it.
 struct AccountExplanation {
     std::vector<ExplainedLevel> levels;  ///< from the top down to the account; `ahead`: of its first association
     struct Below {
         ExplainedLevel level;
-        std::optional<std::uint32_t> rank;  ///< of its first association; none where there is none below it
+        std::optional<NodeId> first;        ///< the first association at or below it
+        std::optional<std::uint32_t> rank;  ///< of that association
     };
     std::vector<Below> below;                 ///< its children in the tree's order
     std::optional<NodeId> first;              ///< the first association below it; the upper of equals
@@ -66,7 +71,7 @@ struct AccountExplanation {
 };
 
 /// As explain(). REQUIRES: the node is neither the root nor an association. O(size).
-AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account);
+AccountExplanation explain_account(const EvaluatedTree& evaluated, NodeId account, const MayName& may_name = {});
 
 /// A comparison of two nodes, as `pbsfs -c` shows it.
 struct Comparison {

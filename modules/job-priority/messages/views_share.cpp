@@ -100,19 +100,22 @@ class Scene {
         service_.ranking().measure(service_.accounting(), now, measured_);
     }
 
-    /// An association, one that an `@*` line would admit, or an inner node: an account. Errors: one sentence for all
-    /// that is not in the part, whether it exists or not.
+    /// An association, one that an `@*` line would admit, or an inner node: an account. A user has none where an `@*`
+    /// line would admit him before his first job there, since his place there follows from what its members used.
+    /// Errors: one sentence for all that is not in the part, whether it exists or not.
     Result<NodeId> place(const std::string& reference) {
         Result<NodeId> found = place_of_all(reference);
         if (part_.is_all()) {
             return found;
         }
-        const bool is_newcomer = found && found->value >= service_.accounting().tree().size();
-        const bool is_his = found && (is_newcomer ? tree_->name(*found) == part_.user() : part_.has(*found));
+        const bool is_his =
+            found && (is_newcomer(*found) ? tree_->name(*found) == part_.user() && part_.has(tree_->parent(*found))
+                                          : part_.has(*found));
         return is_his ? found
                       : no_such(weir::quoted(reference) +
-                                " is not visible to you: the instance is private, and "
-                                "shows you your associations and the accounts above them");
+                                " is not visible to you: the instance is private, and shows you your associations and "
+                                "the accounts above them; an account that admits every user is yours from your first "
+                                "job in it");
     }
     Result<NodeId> place_of_user(const std::string& reference) {
         const Result<NodeId> node = place(reference);
@@ -153,8 +156,8 @@ class Scene {
         if (!tree_->is_association(node)) {
             return explanation_of_account(node);
         }
-        const Explanation made =
-            explain({service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node);
+        const Explanation made = explain(
+            {service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node, may_name());
         Json levels = Json::array();
         for (const ExplainedLevel& level : made.levels) {
             levels.append(level_view(level));
@@ -197,6 +200,14 @@ class Scene {
     }
 
   private:
+    /// Whether an `@*` line would admit him: his leaf is in this scene's tree alone.
+    bool is_newcomer(NodeId node) const { return node.value >= service_.accounting().tree().size(); }
+
+    /// What the reasons of a part may name.
+    MayName may_name() const {
+        return part_.is_all() ? MayName{} : [this](NodeId node) { return is_newcomer(node) || part_.has(node); };
+    }
+
     /// The part of the job that dynamic priorities read: LSF's history of a job that has ended, which has no decay yet.
     void add_history(NodeId node, const ThoughtJob& job) {
         if (measured_.dynamic.empty()) {
@@ -256,10 +267,12 @@ class Scene {
     }
 
     Json explanation_of_account(NodeId node) const {
-        const AccountExplanation made =
-            explain_account({service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node);
+        const AccountExplanation made = explain_account(
+            {service_.ranking().shares().algorithm(), *tree_, measured_.measures(), standings_}, node, may_name());
+        const bool is_told = made.first && part_.has(*made.first);
         Json levels = Json::array();
-        for (const ExplainedLevel& level : made.levels) {
+        for (ExplainedLevel level : made.levels) {
+            level.ahead = is_told ? level.ahead : 0;
             levels.append(level_view(level));
         }
         Json below = Json::array();
@@ -268,14 +281,14 @@ class Scene {
                 continue;
             }
             Json entry = level_view(one.level);
-            entry.set("rank", Json::own(one.rank ? json_integer(*one.rank) : json_null()));
+            const bool is_rank_told = one.first && part_.has(*one.first);
+            entry.set("rank", Json::own(is_rank_told ? json_integer(*one.rank) : json_null()));
             below.append(std::move(entry));
         }
         Json view = Json::object();
         view.set("path", tree_->path(node)).set("kind", to_string(tree_->kind(node)));
         view.set("associations", static_cast<long long>(tree_->association_count()));
         view.set("associations_below", static_cast<long long>(made.associations));
-        const bool is_told = made.first && part_.has(*made.first);
         view.set("first", is_told ? stand(*made.first) : Json::own(json_null()));
         view.set("reason", is_told ? made.first_stands->reason : std::string());
         return std::move(view.set("levels", std::move(levels)).set("below", std::move(below)));
@@ -289,7 +302,7 @@ class Scene {
         Json view = Json::object();
         view.set("path", tree_->path(node)).set("rank", static_cast<long long>(rank_for_people(standings_, node)));
         view.set("factor", standings_.factor.at(node.value));
-        view.set("is_member", node.value < service_.accounting().tree().size());
+        view.set("is_member", !is_newcomer(node));
         return view;
     }
 

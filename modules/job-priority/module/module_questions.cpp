@@ -120,7 +120,8 @@ Json Module::on_explain(const flux_msg_t* msg) {
 }
 
 // Guest: reads where anybody stands. A name that the tree does not have costs a question to the user database and a
-// copy of the tree, and stays nowhere. Private: he himself and the accounts above him.
+// copy of the tree, and stays nowhere. Private: he himself and the accounts above him; in an account that admits every
+// user from his first job there on. The reason names nobody else.
 Json Module::on_share_explain(const flux_msg_t* msg) {
     const char* path = nullptr;
     flux::unpack(msg, "{s:s}", "path", &path);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "libfairshare/algorithms/algorithm.hpp"
 #include "modules/job-priority/messages/share_rows.hpp"
 #include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/views.hpp"
@@ -168,6 +169,147 @@ TEST_CASE("visible part: standings are told of one's own path; another's is answ
     CHECK_FALSE(share_compare_view(part, "alice", "chem/@bob", at(100)));
     const VisiblePart bobs(*s, bob);
     CHECK(share_compare_view(bobs, "physics/astro/@bob", "chem/@bob", at(100)));
+}
+
+namespace {
+
+/// In "chem" nobody is ahead of carol; in "physics" alice is behind bob; in "hidden", which admits everybody, bob has
+/// used what alice has.
+std::unique_ptr<PriorityService> service_by(std::string_view algorithm) {
+    Settings with = settings();
+    with.algorithm = algorithm;
+    auto s = service(false, with);
+    put_tree(*s,
+             "\"physics\" = 2\n\"physics/@alice\" = 1\n\"physics/@bob\" = 1\n"
+             "\"chem\" = 4\n\"chem/@carol\" = 1\n"
+             "\"hidden\" = 1\n\"hidden/@bob\" = 1\n\"hidden/@*\" = 1\n");
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    struct Ran {
+        std::uint32_t user;
+        const char* account;
+        std::int64_t cores;
+    };
+    FluxJobId id = 0;
+    for (const Ran& ran : {Ran{alice, "physics", 7}, {bob, "physics", 3}, {bob, "hidden", 5}, {carol, "chem", 2}}) {
+        ++id;
+        s->apply(submitted(id, 0, ran.user, ran.account));
+        s->apply(eligible(id, 0));
+        s->apply(started(id, 0, ran.cores));
+        s->apply(freed(id, 100));
+        s->apply(cleaned(id, 100));
+        s->apply(submitted(100 + id, 100, ran.user, ran.account));
+        s->apply(eligible(100 + id, 100));
+    }
+    s->pass(at(200));
+    return s;
+}
+
+/// Other users and accounts of service_by() that the answer names.
+std::string names_beside(const std::string& text, const PathList& own) {
+    std::string named;
+    for (const char* name : {"alice", "bob", "carol", "physics", "chem", "hidden"}) {
+        const bool is_told = text.find(name) != std::string::npos;
+        named += is_told && std::count(own.begin(), own.end(), name) == 0 ? std::string(name) + " " : "";
+    }
+    return named;
+}
+
+}  // namespace
+
+// Mutant: modules/job-priority/messages/views_share.cpp: return part_.is_all() ? MayName{} => return true ? MayName{}
+TEST_CASE("visible part: no algorithm's reason names another, or tells his value") {
+    struct Asker {
+        std::uint32_t user;
+        PathList own;
+        PathList references;
+    };
+    std::size_t named_to_all = 0;
+    for (const AlgorithmEntry& entry : algorithms()) {
+        const auto s = service_by(entry.name);
+        for (const Asker& asker : {Asker{alice, {"alice", "physics"}, {"alice", "physics/@alice", "physics"}},
+                                   {bob, {"bob", "physics", "hidden"}, {"physics/@bob", "hidden/@bob", "physics"}},
+                                   {carol, {"carol", "chem"}, {"carol", "chem/@carol", "chem"}}}) {
+            const VisiblePart part(*s, asker.user);
+            for (const std::string& reference : asker.references) {
+                const auto told = share_explain_view(part, reference, at(200));
+                REQUIRE(told);
+                INFO(entry.name << ": " << told->dump());
+                CHECK(names_beside(told->dump(), asker.own).empty());
+                named_to_all += names_beside(share_explain_view(*s, reference, at(200))->dump(), asker.own).size();
+                if (const auto after = share_after_view(part, reference, {4, std::chrono::hours(1)}, at(200))) {
+                    CHECK(names_beside(after->dump(), asker.own).empty());
+                }
+            }
+        }
+        const auto both = share_compare_view(VisiblePart(*s, bob), "physics/@bob", "hidden/@bob", at(200));
+        REQUIRE(both);
+        INFO(both->dump());
+        CHECK(names_beside(both->dump(), {"bob", "physics", "hidden"}).empty());
+    }
+    CHECK(named_to_all > 0);
+}
+
+// Mutant: modules/job-priority/messages/views_share.cpp: one.first && part_.has(*one.first) => !!one.first
+// Mutant: modules/job-priority/messages/views_share.cpp: is_told ? level.ahead : 0 => level.ahead
+TEST_CASE("visible part: where the first association of an account stands is told to its user") {
+    const auto s = private_service();
+    s->apply(submitted(7, 20, alice));
+    s->apply(eligible(7, 20));
+    s->apply(started(7, 20, 1));  // so in lattice bob is first
+    struct Told {
+        bool has_first, has_rank, has_ahead;
+        bool operator==(const Told&) const = default;
+    };
+    const auto told = [&](const VisiblePart& part) {
+        const auto view = share_explain_view(part, "physics", at(100));
+        REQUIRE(view);
+        const json_t* level = json_array_get(json_object_get(view->get(), "levels"), 0);
+        const json_t* below = json_array_get(json_object_get(view->get(), "below"), 0);
+        CHECK(std::string(json_string_value(json_object_get(below, "path"))) == "physics/lattice");
+        return Told{json_is_object(json_object_get(view->get(), "first")),
+                    json_is_integer(json_object_get(below, "rank")),
+                    json_integer_value(json_object_get(level, "ahead")) > 0};
+    };
+    CHECK(told({*s, bob}) == Told{true, true, true});
+    CHECK(told({*s, alice}) == Told{false, false, false});
+}
+
+// Mutant: modules/job-priority/messages/views_share.cpp: part_.has(tree_->parent(*found)) => true
+TEST_CASE("visible part: an account that admits everybody is shown to its members alone, by any word for it") {
+    const auto s = service_by("classic");
+    const VisiblePart part(*s, alice);
+    const auto refusal = [&](const std::string& reference) {
+        std::string text = share_explain_view(part, reference, at(200)).error().message;
+        return text.substr(text.find(reference) + reference.size());
+    };
+    for (const char* reference : {"hidden", "hidden/@alice", "hidden/@bob", "hidden/@*", "hidden/@nobody"}) {
+        INFO(reference);
+        REQUIRE_FALSE(share_explain_view(part, reference, at(200)));
+        CHECK(refusal(reference) == refusal("nowhere"));
+        CHECK_FALSE(share_compare_view(part, "alice", reference, at(200)));
+        CHECK_FALSE(share_after_view(part, reference, {1, Duration{}}, at(200)));
+    }
+    CHECK(share_explain_view(*s, "hidden/@alice", at(200)));
+    s->apply(submitted(200, 200, alice, "hidden"));
+    s->apply(eligible(200, 200));
+    CHECK(share_explain_view(VisiblePart(*s, alice), "hidden/@alice", at(201)));
+}
+
+TEST_CASE("visible part: who would be a member below accounts that he sees is told where he would stand") {
+    auto s = service();
+    put_tree(*s,
+             "\"physics\" = 1\n\"physics/@*\" = 1\n\"physics/lattice\" = 1\n\"physics/lattice/@alice\" = 1\n"
+             "\"@bob\" = 1\n");
+    const auto newcomer = share_explain_view(VisiblePart(*s, alice), "physics/@alice", at(0));
+    REQUIRE(newcomer);
+    CHECK(json_is_false(json_object_get(newcomer->get(), "is_member")));
+    CHECK_FALSE(names_bob(*newcomer));
+    put_tree(*s, "\"@bob\" = 1\n\"@*\" = 1\n");
+    const auto on_top = share_explain_view(VisiblePart(*s, carol), "carol", at(0));
+    REQUIRE(on_top);
+    CHECK(told_paths(*on_top, "levels") == PathList{"@carol"});
+    CHECK_FALSE(names_bob(*on_top));
 }
 
 TEST_CASE("visible part: revisions without author and reason, and the changes of one's own nodes") {

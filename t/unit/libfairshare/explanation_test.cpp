@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/explain/explanation.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <regex>
 
@@ -258,4 +259,33 @@ TEST_CASE("explanation: who has no demand is behind for that") {
     const Standings standings = evaluate(algorithm, made.tree, made.measures);
     const std::string told = explain({algorithm, made.tree, made.measures, standings}, at(made.tree, "A/@a2")).reason;
     CHECK(told.find("because \"A/@a2\" has no demand, \"A/@a1\" has the level value 1") != std::string::npos);
+}
+
+// Mutant: libfairshare/explain/explanation.cpp: return !may_name || may_name(node); => return true;
+TEST_CASE("explanation: who may not be named is told of by neither name nor value, whatever the algorithm") {
+    const TwoAccounts made;
+    const std::vector<const char*> leaves{"A/@a1", "A/@a2", "B/@b1"};
+    std::size_t behind = 0;
+    for (const AlgorithmEntry& entry : algorithms()) {
+        const Standings standings = evaluate(entry.algorithm, made.tree, made.measures);
+        const EvaluatedTree evaluated{entry.algorithm, made.tree, made.measures, standings};
+        for (const char* leaf : leaves) {
+            const NodeId own = at(made.tree, leaf);
+            const std::string named = explain(evaluated, own).reason;
+            const std::string told = explain(evaluated, own, [](NodeId) { return false; }).reason;
+            INFO(entry.name << ": " << named << "\n" << told);
+            for (std::uint32_t i = 1; i < made.tree.size(); ++i) {
+                const auto way = made.tree.lineage(own);
+                const bool is_own = std::find(way.begin(), way.end(), NodeId{i}) != way.end();
+                CHECK((is_own || told.find(made.tree.path(NodeId{i}) + '"') == std::string::npos));
+            }
+            CHECK(explain(evaluated, own, [](NodeId) { return true; }).reason == named);
+            if (named == told) {
+                continue;
+            }
+            ++behind;
+            CHECK(std::regex_search(told, std::regex(" has (no demand|a lower (factor|level value), [-0-9.e+]+)$")));
+        }
+    }
+    CHECK(behind >= algorithms().size() / 2);
 }
