@@ -117,7 +117,11 @@ std::string footer(const json_t* answer, const ReportAsked& asked) {
     if (asked.unit == "node-hours") {
         text += "; a node-hour is " + fixed(cores_per_node_of(answer), 2) + " core-hours, the machine's mean";
     }
-    return text + "\n";
+    const std::vector<json_t*> rows = items_at(answer, "rows");
+    const bool has_rest = std::any_of(rows.begin(), rows.end(), [&asked](const json_t* row) {
+        return !asked.by.empty() && text_at(row, asked.by.front().c_str()) == "[rest]";
+    });
+    return text + (has_rest ? "; [rest]: the rows with the least usage, beyond what a report has\n" : "\n");
 }
 
 /// `since`: as asked. The answer's first hour may begin before it, and in the day before.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "modules/job-priority/charges/usage_hours.hpp"
 #include "modules/job-priority/messages/visible_part.hpp"
@@ -48,6 +49,10 @@ double seconds_of(std::int64_t hour) {
     return static_cast<double>(hour) * 3600.;
 }
 
+Instant begin_of(std::int64_t hour) {
+    return Instant{Duration{hour * micros_per_hour}};
+}
+
 }  // namespace
 
 Result<UsageQuery> read_usage_query(const json_t* payload) {
@@ -78,58 +83,97 @@ UsageLabels UsageReport::labels() const {
     return labels;
 }
 
-void UsageReport::add(std::size_t span, const UsageSlot& slot, SignedCoreMicros core_us) {
+void UsageReport::add(const UsageSlot& slot, SignedCoreMicros core_us) {
     const std::string others(others_name);
     const bool is_told = !user_ || slot.user == *user_;
-    if (sums_.size() <= rows_max) {
-        sums_[{span, label_of(is_told ? slot : UsageSlot{0, others, others, others, others}, query_.by)}] += core_us;
-    }
-}
-
-void UsageReport::add_hour(const UsageSlot& slot, std::int64_t core_us) {
-    const auto& edges = query_.edges;
-    const auto after = std::upper_bound(edges.begin(), edges.end(), slot.hour);
-    if (after != edges.begin() && after != edges.end()) {
-        add(static_cast<std::size_t>(after - edges.begin()) - 1, slot, core_us);
-    }
+    open_[label_of(is_told ? slot : UsageSlot{0, others, others, others, others}, query_.by)] += core_us;
 }
 
 void UsageReport::add_unwritten(const PriorityService& service, Instant now) {
-    for (const auto& [slot, core_us] : service.log().unwritten_usage()) {
-        add_hour(slot, core_us);
+    const std::int64_t first = query_.edges.at(span_), end = query_.edges.at(span_ + 1);
+    const UsageHours& unwritten = service.log().unwritten_usage();
+    for (auto at = unwritten.lower_bound(UsageSlot{first}); at != unwritten.end() && at->first.hour < end; ++at) {
+        add(at->first, at->second);
     }
-    const Accounting& accounting = service.accounting();
-    accounting.each_open([&](const RunningJob& job, std::int64_t cores, Instant since) {
-        split_into_hours(usage_slot(accounting.tree(), job), {cores, since, now},
-                         [this](const UsageSlot& slot, std::int64_t core_us) { add_hour(slot, core_us); });
-    });
+    if (!running_) {
+        running_.emplace();
+        service.accounting().each_open([this](const RunningJob& job, std::int64_t cores, Instant since) {
+            running_->push_back({&job, cores, since});
+        });
+        std::sort(running_->begin(), running_->end(),
+                  [](const Running& a, const Running& b) { return a.since < b.since; });
+    }
+    const Instant to = std::min(now, begin_of(end));
+    for (const Running& run : *running_) {
+        const Instant from = std::max(run.since, begin_of(first));
+        if (from >= to) {
+            break;  // so do those that started later
+        }
+        split_into_hours(usage_slot(service.accounting().tree(), *run.job), {run.cores, from, to},
+                         [this](const UsageSlot& slot, std::int64_t core_us) { add(slot, core_us); });
+    }
 }
 
-Result<Json> UsageReport::view(const PriorityService& service, Instant now) const {
-    if (sums_.size() > rows_max) {
-        return Error{std::errc::argument_list_too_long, "the report would have more than " + std::to_string(rows_max) +
-                                                            " rows: ask for a shorter span, or name less in --by"};
+void UsageReport::end_span() {
+    for (const auto& [slot, core_us] : open_) {
+        if (core_us != 0) {
+            rows_.push_back({span_, slot, core_us});
+        }
     }
+    open_.clear();
+    ++span_;
+    if (rows_.size() > 2 * rows_max_) {
+        drop_smallest();
+    }
+}
+
+/// Keeps rows_max_ rows.
+void UsageReport::drop_smallest() {
+    if (rows_.size() <= rows_max_) {
+        return;
+    }
+    const auto kept_end = rows_.begin() + static_cast<std::ptrdiff_t>(rows_max_);
+    std::nth_element(rows_.begin(), kept_end, rows_.end(), [](const Row& a, const Row& b) {
+        return a.core_us != b.core_us ? a.core_us > b.core_us : std::tie(a.span, a.slot) < std::tie(b.span, b.slot);
+    });
+    std::for_each(kept_end, rows_.end(), [this](const Row& row) { rest_[row.span] += row.core_us; });
+    rows_.erase(kept_end, rows_.end());
+}
+
+Json UsageReport::row_view(const Row& row) const {
+    Json view = Json::object();
+    view.set("span", static_cast<long long>(row.span));
+    const auto name = [&view](bool is_wanted, const char* key, const std::string& value) {
+        if (is_wanted) {
+            view.set(key, value);
+        }
+    };
+    name(query_.by.account, "account", row.slot.account);
+    name(query_.by.user, "user", row.slot.user);
+    name(query_.by.queue, "queue", row.slot.queue);
+    name(query_.by.project, "project", row.slot.project);
+    return std::move(view.set("core_us", static_cast<long long>(row.core_us)));
+}
+
+Result<Json> UsageReport::view(const PriorityService& service, Instant now) {
+    drop_smallest();
+    std::sort(rows_.begin(), rows_.end(),
+              [](const Row& a, const Row& b) { return std::tie(a.span, a.slot) < std::tie(b.span, b.slot); });
     SignedCoreMicros total = 0;
     Json rows = Json::array();
-    for (const auto& [key, core_us] : sums_) {
-        total += core_us;
-        const auto& [span, slot] = key;
-        if (core_us == 0) {
-            continue;
+    const auto append = [&](const Row& row) {
+        total += row.core_us;
+        rows.append(row_view(row));
+    };
+    const std::string name(rest_name);
+    auto row = rows_.cbegin();
+    for (std::size_t span = 0; span < this->spans(); ++span) {
+        for (; row != rows_.cend() && row->span == span; ++row) {
+            append(*row);
         }
-        Json row = Json::object();
-        row.set("span", static_cast<long long>(span));
-        const auto name = [&row](bool is_wanted, const char* key_text, const std::string& value) {
-            if (is_wanted) {
-                row.set(key_text, value);
-            }
-        };
-        name(query_.by.account, "account", slot.account);
-        name(query_.by.user, "user", slot.user);
-        name(query_.by.queue, "queue", slot.queue);
-        name(query_.by.project, "project", slot.project);
-        rows.append(std::move(row.set("core_us", static_cast<long long>(core_us))));
+        if (const auto rest = rest_.find(span); rest != rest_.end() && rest->second != 0) {
+            append({span, {0, name, name, name, name}, rest->second});
+        }
     }
     if (total > std::numeric_limits<std::int64_t>::max()) {
         return Error{std::errc::result_out_of_range,

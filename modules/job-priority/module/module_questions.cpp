@@ -55,7 +55,8 @@ Json Module::on_usage(const flux_msg_t* msg) {
 }
 
 // Guest: reads what everybody used, hour by hour. Costs a reading of the rows of the hours that he asks for: below a
-// microsecond a row. Private: his own and the sum.
+// microsecond a row. His jobs' projects are rows as well: a report has the 20000 with the most usage, and one sum of
+// the rest. Private: his own and the sum.
 Json Module::on_usage_report(const flux_msg_t* msg) {
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) < 0) {
@@ -65,9 +66,9 @@ Json Module::on_usage_report(const flux_msg_t* msg) {
     const VisiblePart part = part_of(msg);
     UsageReport report(flux::value_or_throw(read_usage_query(asked.get())),
                        part.is_all() ? std::nullopt : std::optional(part.user()));
-    flux::value_or_throw(state_->read_usage(report));
-    report.add_unwritten(*service_, now());
-    return flux::value_or_throw(report.view(*service_, now()));
+    const Instant at = now();
+    flux::value_or_throw(state_->read_usage(report, at));
+    return flux::value_or_throw(report.view(*service_, at));
 }
 
 // Guest: reads the settings that make a priority.

@@ -119,10 +119,14 @@ Status StateLink::write(const StateBatch& batch) {
     return settle(store_->apply(batch));
 }
 
-Status StateLink::read_usage(UsageReport& report) {
+Status StateLink::read_usage(UsageReport& report, Instant now) {
     return store_->read_usage(
         report.query().edges, report.labels(),
-        [&](std::size_t span, const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); });
+        [&](std::size_t, const UsageSlot& slot, SignedCoreMicros sum) { report.add(slot, sum); },
+        [&] {
+            report.add_unwritten(service_, now);
+            report.end_span();
+        });
 }
 
 double StateLink::lag_s() const {

@@ -35,8 +35,8 @@ class StateLink {
     Status keep();
     /// Writes one separate batch, for a change that takes effect only after it is written. commit() is not affected.
     Status write(const StateBatch& batch);
-    /// Adds the stored usage to the report, span by span. Errors: those of the file.
-    Status read_usage(UsageReport& report);
+    /// Fills the report, span by span, with the stored usage and what is not stored yet. Errors: those of the file.
+    Status read_usage(UsageReport& report, Instant now);
     /// Commits shortly, or when a failed commit is due for a retry. O(1).
     void commit_soon();
 

@@ -49,9 +49,12 @@ class StateStore {
     Status apply(const StateBatch& batch);
 
     /// Usage by span, which is the hours from one edge to before the next: `take` gets the number of a span and a sum
-    /// whose label has the parts in `by`, one label possibly twice. Errors: those of SQLite. O(rows of those hours).
-    Status read_usage(std::span<const std::int64_t> edges, const UsageLabels& by,
-                      const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take);
+    /// whose label has the parts in `by`, one label possibly twice; `end` is called after each span, in their order.
+    /// Errors: those of SQLite. O(rows of those hours).
+    Status read_usage(
+        std::span<const std::int64_t> edges, const UsageLabels& by,
+        const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take,
+        const std::function<void()>& end = [] {});
 
     const std::string& path() const { return path_; }
 

@@ -58,7 +58,8 @@ Status StateStore::add_usage(const UsageHours& usage) {
 /// The sums by label are computed here: SQLite would sort all rows for that, which takes ten times as long. Each label
 /// is read once, whatever the number of spans, and only if an hour has it.
 Status StateStore::read_usage(std::span<const std::int64_t> edges, const UsageLabels& by,
-                              const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take) {
+                              const std::function<void(std::size_t, const UsageSlot&, SignedCoreMicros)>& take,
+                              const std::function<void()>& end) {
     std::unordered_map<std::int64_t, UsageSlot> labels;
     SqliteStatement hours = db_.prepare("SELECT label, core_us FROM usage_hour WHERE hour>=? AND hour<?");
     SqliteStatement label = db_.prepare("SELECT account, user, queue, project FROM usage_label WHERE id=?");
@@ -76,6 +77,7 @@ Status StateStore::read_usage(std::span<const std::int64_t> edges, const UsageLa
             }
             take(span, known->second, sum);
         }
+        end();
     }
     const auto& failure = hours.failure() ? hours.failure() : label.failure();
     return failure

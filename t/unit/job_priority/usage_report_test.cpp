@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "modules/job-priority/messages/usage_report.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -42,8 +43,11 @@ std::map<UsageSlot, std::int64_t> sums(PriorityService& s, StateStore& store, st
     std::map<UsageSlot, std::int64_t> result;
     REQUIRE(store.read_usage(
         report.query().edges, by,
-        [&](std::size_t span, const UsageSlot& slot, SignedCoreMicros sum) { report.add(span, slot, sum); }));
-    report.add_unwritten(s, at(now));
+        [&](std::size_t, const UsageSlot& slot, SignedCoreMicros sum) { report.add(slot, sum); },
+        [&] {
+            report.add_unwritten(s, at(now));
+            report.end_span();
+        }));
     const auto view = report.view(s, at(now));
     REQUIRE(view);
     std::int64_t total = 0;
@@ -263,30 +267,110 @@ TEST_CASE("usage report: a sum beyond 64 bits is exact in the store, and refused
     }
     REQUIRE(store.apply(batch));
     UsageReport report({{0, 4}, {}});
-    REQUIRE(store.read_usage(report.query().edges, {}, [&](std::size_t span, const UsageSlot& slot, auto sum) {
+    REQUIRE(store.read_usage(report.query().edges, {}, [&](std::size_t, const UsageSlot& slot, auto sum) {
         CHECK(sum == SignedCoreMicros{INT64_MAX} * 4);
-        report.add(span, slot, sum);
+        report.add(slot, sum);
     }));
+    report.end_span();
     auto s = ready_service();
     CHECK_FALSE(report.view(*s, at(0)));
 }
 
-TEST_CASE("usage report: more rows than an answer has are refused, and not stored before that") {
-    UsageReport report({{0, 4}, all_labels});
-    auto s = ready_service();
-    const auto add_rows = [&report](std::size_t first, std::size_t last) {
-        for (std::size_t row = first; row < last; ++row) {
-            report.add(0, {0, "a", "u" + std::to_string(row), "", ""}, 1);
-        }
-    };
-    add_rows(0, UsageReport::rows_max);
-    CHECK(report.view(*s, at(0)));
-    add_rows(UsageReport::rows_max, 2 * UsageReport::rows_max);
-    CHECK(report.rows() == UsageReport::rows_max + 1);
+namespace {
+
+struct ToldRow {
+    std::int64_t span = 0;
+    std::string project;
+    std::int64_t core_us = 0;
+    bool operator==(const ToldRow&) const = default;
+};
+
+/// By project. The sum of the rows is that of the answer.
+std::vector<ToldRow> told_rows(UsageReport& report) {
+    const auto s = ready_service();
     const auto view = report.view(*s, at(0));
-    REQUIRE_FALSE(view);
-    CHECK(view.error().code == std::errc::argument_list_too_long);
-    CHECK_THAT(view.error().message, Catch::Matchers::Contains("more than 20000 rows: ask for a shorter span"));
+    REQUIRE(view);
+    std::vector<ToldRow> told;
+    std::int64_t total = 0;
+    const json_t* rows = json_object_get(view->get(), "rows");
+    for (std::size_t i = 0; i < json_array_size(rows); ++i) {
+        const json_t* row = json_array_get(rows, i);
+        told.push_back({json_integer_value(json_object_get(row, "span")),
+                        json_string_value(json_object_get(row, "project")),
+                        json_integer_value(json_object_get(row, "core_us"))});
+        total += told.back().core_us;
+    }
+    CHECK(total == json_integer_value(json_object_get(view->get(), "total_core_us")));
+    return told;
+}
+
+constexpr UsageLabels project_label{.project = true};
+
+}  // namespace
+
+// Mutant: modules/job-priority/messages/usage_report.cpp: a.core_us > b.core_us : => a.core_us < b.core_us :
+// Mutant: modules/job-priority/messages/usage_report.cpp: rest_[row.span] += row.core_us; => rest_[row.span] =
+// row.core_us;
+TEST_CASE("usage report: above the bound the smallest rows of each span are one row, and no sum is lost") {
+    UsageReport report({{0, 1, 2, 3}, project_label}, std::nullopt, 3);
+    report.add({0, "", "", "", "b"}, 50);
+    for (const char* project : {"a", "c", "d", "e"}) {
+        report.add({0, "", "", "", project}, 1);
+    }
+    report.add({0, "", "", "", "d"}, 69);  // twice, as two labels of the file may be
+    report.end_span();
+    report.add({0, "", "", "", "a"}, 2);
+    report.end_span();
+    report.add({0, "", "", "", "b"}, 60);
+    report.add({0, "", "", "", "z"}, 3);
+    report.end_span();
+    CHECK(told_rows(report) ==
+          std::vector<ToldRow>{
+              {0, "b", 50}, {0, "d", 70}, {0, "[rest]", 3}, {1, "[rest]", 2}, {2, "b", 60}, {2, "[rest]", 3}});
+}
+
+TEST_CASE("usage report: as many rows as the bound are each told, and rows of 0 are none") {
+    UsageReport report({{0, 1}, project_label}, std::nullopt, 2);
+    report.add({0, "", "", "", "a"}, 1);
+    report.add({0, "", "", "", "b"}, 2);
+    report.add({0, "", "", "", "c"}, 7);
+    report.add({0, "", "", "", "c"}, -7);
+    report.end_span();
+    CHECK(told_rows(report) == std::vector<ToldRow>{{0, "a", 1}, {0, "b", 2}});
+}
+
+TEST_CASE("usage report: a guest's many projects hide nobody's, and take no more memory with each span") {
+    constexpr std::size_t spans = 8, junk = 2 * UsageReport::rows_max_default;
+    UsageReport report({{0, 1, 2, 3, 4, 5, 6, 7, 8}, project_label});
+    for (std::size_t span = 0; span < spans; ++span) {
+        for (std::size_t i = 0; i < junk; ++i) {
+            report.add({0, "", "", "", "!" + std::to_string(i)}, 1000);
+        }
+        report.add({0, "", "", "", "qcd"}, 3'600'000'000);
+        report.end_span();
+        CHECK(report.rows() <= 2 * UsageReport::rows_max_default);
+    }
+    const std::vector<ToldRow> told = told_rows(report);
+    CHECK(told.size() <= UsageReport::rows_max_default + spans);
+    std::int64_t sum = 0;
+    for (const ToldRow& row : told) {
+        sum += row.core_us;
+    }
+    CHECK(sum == static_cast<std::int64_t>(spans * (junk * 1000 + 3'600'000'000)));
+    CHECK(std::count_if(told.begin(), told.end(), [](const ToldRow& row) { return row.project == "qcd"; }) == spans);
+}
+
+TEST_CASE("usage report: what runs and what is not written is in each of its spans") {
+    auto s = ready_service();
+    StateStore store = memory();
+    run(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);  // not written
+    s->apply(submitted_for(2, 0, alice, "", "q"));
+    s->apply(started(2, 3500, 1));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1, first_hour + 2}, project_label, 3700) ==
+          std::map<UsageSlot, std::int64_t>{{{0, "", "", "", "p"}, 1'200'000'000},
+                                            {{0, "", "", "", "q"}, 100'000'000},
+                                            {{1, "", "", "", "p"}, 800'000'000},
+                                            {{1, "", "", "", "q"}, 100'000'000}});
 }
 
 TEST_CASE("usage report: edges are whole hours, and a question that is none is refused") {

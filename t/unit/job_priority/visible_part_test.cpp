@@ -333,9 +333,10 @@ TEST_CASE("visible part: revisions without author and reason, and the changes of
 TEST_CASE("visible part: a report has what the user paid, and one sum of what others did") {
     UsageReport report({{0, 4}, {true, true, false, false}}, "alice");
     CHECK(report.labels().user);
-    report.add(0, {0, "physics", "alice", "debug", ""}, 5);
-    report.add(0, {0, "chem", "bob", "debug", "secret"}, 7);
-    report.add(0, {0, "physics", "carol", "", ""}, 8);
+    report.add({0, "physics", "alice", "debug", ""}, 5);
+    report.add({0, "chem", "bob", "debug", "secret"}, 7);
+    report.add({0, "physics", "carol", "", ""}, 8);
+    report.end_span();
     const auto s = private_service();
     const auto view = report.view(*s, at(0));
     REQUIRE(view);
