@@ -161,6 +161,25 @@ test_expect_success 'each tells of the jobs and the usage of other users nothing
 	            call.check(one)
 	EOF
 '
+# Users of the machine are ahead of alice: no figure of hers names them, whatever it is computed by.
+test_expect_success 'no algorithm tells who is ahead, nor what is in an account that admits every user' '
+	cp weir.toml private.toml && weir share add guests 1 && weir share add guests/@bob 1 && weir share add "guests/@*" 1 &&
+	for a in fair-tree fair-tree-as-slurm classic depth-oblivious dynamic-user served-share demand-capped targets weighted-tree; do
+		sed "s/^update-interval/algorithm = \"$a\"\n&/" private.toml >weir.toml && weir reload && weir share explain alice --json >owner.json &&
+		test $(field owner.json "d[\"algorithm\"]") = $a && echo "$a: $(field owner.json "d[\"reason\"]")" >>told &&
+		python3 - $a <<-\EOF || return 1
+	from topics import *
+	for path in ("alice", "physics", "physics/lattice", "physics/lattice/@alice"):
+	    got = asked("job-priority.share-explain", {"path": path})
+	    assert got["algorithm"] == sys.argv[1], got
+	    hides("share-explain", json.dumps(got))
+	TOPICS["job-priority.share-after"].check("job-priority.share-after")
+	refused = {asked("job-priority.share-explain", {"path": p})[1].replace(p, "it") for p in ("guests/@alice", "guests/@bob", "guests", "chem", "nowhere")}
+	assert len(refused) == 1, refused
+	EOF
+	done &&
+	cat told && grep "bob\|carol\|chem" told && cp private.toml weir.toml && weir reload
+'
 test_expect_success 'the test sees: in an instance that is not private the same words are told' '
 	cp weir.toml private.toml && cp open.toml weir.toml && weir reload &&
 	python3 - <<-\EOF && cp private.toml weir.toml && weir reload
