@@ -117,6 +117,20 @@ cat >attack.py <<-\EOF
 	    except wire.Failed as failed:
 	        assert "matchtag" in str(failed) or failed.errnum == 105, failed
 
+	def twice():
+	    """Gives another request the matchtag of each stream: its refusal must not end what the stream is charged."""
+	    client, refused = wire.Client(), 0
+	    for i in range(600):
+	        client.start("job-list.job-stats", {"pad": "x" * MIB}, wire.STREAMING)
+	        client.matchtag -= 1
+	        tag = client.start("broker.ping", {})
+	        try:
+	            while True:
+	                client.answer(tag)
+	        except wire.Failed as failed:
+	            refused += failed.errnum == 105
+	    assert refused > 500, refused
+
 	def crowd():
 	    clients = []
 	    try:
@@ -154,7 +168,7 @@ test_expect_success 'an instance is open to guests' '
 test_expect_success 'a job waits' '
 	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/jobctl.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
 '
-for attack in unfinished large deaf flood unasked routed held names; do
+for attack in unfinished large deaf flood unasked routed held twice names; do
 	test_expect_success "$attack: the broker stays small, the owner is served, the guest again afterwards" '
 		as_guest python3 attack.py '$attack' && peak && test "$(peak)" -lt $((400 * SANITIZER_MEMORY)) &&
 		call job-list.job-stats "{}" && as_guest python3 "$WIRE" rpc job-manager.getinfo "{}"

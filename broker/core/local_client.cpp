@@ -167,8 +167,9 @@ bool LocalClient::admit(Packet& packet) {
     return true;
 }
 
+/// What is refused was never open: where its matchtag is that of another request, that one stays open and charged.
 void LocalClient::refuse(const Packet& request, int errnum, std::string_view why) {
-    (void)deliver(request.response(static_cast<std::uint32_t>(errnum), std::string(why) + '\0', cred));
+    queue(request.response(static_cast<std::uint32_t>(errnum), std::string(why) + '\0', cred).bytes());
 }
 
 /// The last response to a request ends what it is charged for: any one, or of a streaming request an error.
@@ -187,12 +188,16 @@ void LocalClient::release_memory(std::string& buffer) {
 }
 
 bool LocalClient::deliver(const Packet& packet) {
-    const std::string& bytes = packet.bytes();
-    if (is_closed_ || is_over_limit_) {
-        return true;
-    }
-    if (packet.type() == FLUX_MSGTYPE_RESPONSE) {
+    if (!is_closed_ && !is_over_limit_ && packet.type() == FLUX_MSGTYPE_RESPONSE) {
         on_response(packet);
+    }
+    queue(packet.bytes());
+    return true;
+}
+
+void LocalClient::queue(const std::string& bytes) {
+    if (is_closed_ || is_over_limit_) {
+        return;
     }
     if (out_.size() - out_sent_ + bytes.size() > unread_bytes_max ||
         !quota_->has_room(bytes.size() + frame_head_size)) {
@@ -207,7 +212,6 @@ bool LocalClient::deliver(const Packet& packet) {
         quota_->add(bytes.size() + frame_head_size);
     }
     ask_for_flush();
-    return true;
 }
 
 void LocalClient::ask_for_flush() {

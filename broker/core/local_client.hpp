@@ -61,6 +61,7 @@ class LocalClient final : public Endpoint {
     bool admit(Packet& packet);
     void ask_for_flush();
     void call_readers();
+    void queue(const std::string& bytes);
     void refuse(const Packet& request, int errnum, std::string_view why);
     void on_response(const Packet& response);
     void release_memory(std::string& buffer);
