@@ -137,9 +137,25 @@ void AfterDependencies::on_inactive(const Job& job) {
             release(waiting);
         } else if (other != nullptr && other->state == State::depend) {
             const char* why = has_run(job) ? " can never be satisfied" : " job never started";
-            (void)engine_.raise(*other, {"dependency", 0, "dependency " + waiting.description + why, engine_.owner()});
+            hopeless_.push_back({waiting.id, "dependency " + waiting.description + why});
         }
     }
+    if (!is_raising_) {
+        raise_hopeless();
+    }
+}
+
+/// An exception makes the job inactive, and on_inactive() adds those that wait for it: a loop, since a user may make
+/// the chain as long as he likes.
+void AfterDependencies::raise_hopeless() {
+    is_raising_ = true;
+    for (; !hopeless_.empty(); hopeless_.pop_front()) {
+        const Hopeless& next = hopeless_.front();
+        if (Job* job = engine_.jobs().active(next.id); job != nullptr && job->state == State::depend) {
+            (void)engine_.raise(*job, {"dependency", 0, next.note, engine_.owner()});
+        }
+    }
+    is_raising_ = false;
 }
 
 }  // namespace weir::broker::jobs

@@ -3,6 +3,7 @@
 // Must not know: other schemes, requests.
 // Source: RFC 26; flux-core's .dependency-after for what is refused and for the descriptions.
 #pragma once
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -35,13 +36,21 @@ class AfterDependencies {
         Kind kind;
         std::string description;
     };
+    /// A job whose dependency can never be satisfied, and the note of its exception.
+    struct Hopeless {
+        JobId id;
+        std::string note;
+    };
     static std::string_view words_of(Kind kind);
     static bool is_fulfilled(Kind kind, const Job& target);
     Status refuse_ended(std::string_view scheme, const std::string& value, Kind kind, const Job& target) const;
     void release(const Waiting& waiting);
+    void raise_hopeless();
 
     Engine& engine_;
     std::map<JobId, std::vector<Waiting>> waiting_;  // by the job that is waited for
+    std::deque<Hopeless> hopeless_;
+    bool is_raising_ = false;  // raise_hopeless() works it off
 };
 
 }  // namespace weir::broker::jobs

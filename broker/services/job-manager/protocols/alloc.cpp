@@ -247,8 +247,11 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
     if (!json_is_object(r)) {
         return protocol_error("protocol error: a successful response needs R");
     }
-    if (!job) {
-        send_free(id, Json::ref(r).dump());  // canceled meanwhile
+    if (!job || job->state != State::sched) {  // canceled meanwhile
+        send_free(id, Json::ref(r).dump());
+        if (job) {  // it waits for a priority again, and will ask anew
+            on_canceled(*job);
+        }
         return Done{};
     }
     sent_.erase(*job);

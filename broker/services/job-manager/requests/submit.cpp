@@ -172,6 +172,10 @@ Answer Submit::manager_submit(const Request& request) {
             return protocol_error("jobs[" + std::to_string(i) +
                                   "] needs id, userid, urgency, t_submit, flags, jobspec");
         }
+        if (auto valid = check_event_time(*t_submit); !valid) {
+            errors.append(std::move(Json::array().append(*id).append("t_submit " + valid.error().message)));
+            continue;
+        }
         auto accepted = accept({static_cast<JobId>(*id), Json::ref(jobspec), static_cast<std::uint32_t>(*userid),
                                 static_cast<int>(*urgency), static_cast<int>(*flags), std::llround(*t_submit * 1e6)});
         if (accepted) {

@@ -50,6 +50,14 @@ std::string encode(const Event& event) {
     return out;
 }
 
+Status check_event_time(double seconds) {
+    if (seconds >= 0 && seconds <= timestamp_max_s) {
+        return Done{};
+    }
+    return Error{std::errc::invalid_argument,
+                 "must be seconds since 1970, up to the year 9999, not " + Json::real(seconds).dump()};
+}
+
 Result<EntryText> read_entry(FlatValue entry) {
     const auto timestamp = entry["timestamp"].number();
     auto name = entry["name"].string();
@@ -57,11 +65,8 @@ Result<EntryText> read_entry(FlatValue entry) {
     if (!timestamp || !name || name->empty()) {
         return Error{std::errc::invalid_argument, "an event needs \"timestamp\" (number) and \"name\" (string)"};
     }
-    if (!(*timestamp >= 0 && *timestamp <= timestamp_max_s)) {
-        return Error{std::errc::invalid_argument,
-                     "the event's \"timestamp\" must be seconds since 1970, up to the year "
-                     "9999, not " +
-                         Json::real(*timestamp).dump()};
+    if (auto valid = check_event_time(*timestamp); !valid) {
+        return Error{std::errc::invalid_argument, "the event's \"timestamp\" " + valid.error().message};
     }
     if (context && !context.is_object()) {
         return Error{std::errc::invalid_argument, "the event's \"context\" must be an object"};

@@ -25,6 +25,8 @@ struct Event {
 
 /// "1700000000.123456": whole microseconds, so a reader gets the very value back.
 std::string timestamp_text(std::int64_t t_us);
+/// Whether a journal with an event of that time can be read again. Error: what the time must be, without a subject.
+Status check_event_time(double seconds);
 /// {"timestamp":t,"name":s[,"context":{}]} without a newline. Keys always in this order.
 std::string encode(const Event& event);
 /// An entry as it stands in a text, whose parts `text` and `context` are.
