@@ -76,7 +76,8 @@ test_expect_success 'a job that was submitted to the old instance directly ends 
 	FLUX_URI="$place" wait_event $id start && partition wide "select(.instances[0].own == 1)" &&
 	weir partition restart wide && partition wide "select(.state == \"up\" and (.instances | length == 2))" &&
 	gated n1 -q batch && wait_event $n1 start && open_gate n1 && ended_well $n1 &&
-	partition wide "select(.instances | length == 2)" && open_gate direct && wait_event $old clean && is_alone wide && tail -n 1 ran | grep direct
+	partition wide "select(.instances | length == 2)" && new=$(field_of wide .instances[0].job) && test $new != $old &&
+	load_route_again && partition wide "select([.instances[].job] == [$new, $old])" && open_gate direct && wait_event $old clean && is_alone wide && tail -n 1 ran | grep direct
 '
 test_expect_success 'add: options that its scheduler does not have are refused, and nothing changes' '
 	test_expect_code 1 weir partition add odd --queue batch --cores 1 --scheduler-option=policy=bogus 2>err; cat err &&

@@ -96,6 +96,9 @@ Json PartitionChanges::change_of(const json_t* configured, const std::string& na
 void PartitionChanges::set(const json_t* configured, const std::string& name, Json table) {
     Json change = change_of(configured, name);
     change.set("now", table ? std::move(table) : Json::own(json_null()));
+    if (json_is_null(change.at("now").get())) {
+        json_object_del(change.get(), "drained");  // one of that name that is added later is another one
+    }
     if (json_is_null(change.at("now").get()) && json_is_null(change.at("over").get())) {
         json_object_del(changes_.get(), name.c_str());  // what a command had added
     }

@@ -164,8 +164,10 @@ void PartitionKeeper::event(JobId id, const JournalEvent& event) {
 
 void PartitionKeeper::ready() {
     is_ready_ = true;
-    for (const auto& [id, facts] : std::exchange(backlog_, {})) {
-        take_instance(id, facts);
+    // The newest first: after a restart of a partition the old instance and the new one have the same digest.
+    const std::map<JobId, JobFacts> backlog = std::exchange(backlog_, {});
+    for (auto known = backlog.rbegin(); known != backlog.rend(); ++known) {
+        take_instance(known->first, known->second);
     }
     tell_plugin();
     look();

@@ -190,6 +190,21 @@ TEST_CASE("changes of partitions hold until the configuration says something els
     CHECK(!PartitionChanges::parse("nonsense"));
 }
 
+// Mutant: modules/job-route/partition_changes.cpp: json_object_del(change.get(), "drained"); => ;
+TEST_CASE("changes of partitions: one that was removed and is added again is not drained") {
+    const Json configured = json_of(R"([{"name": "a", "cores": 4}])");
+    PartitionChanges changes;
+    for (const char* name : {"a", "c"}) {
+        const std::string table = R"({"name": ")" + std::string(name) + R"(", "cores": 2})";
+        changes.set(configured.get(), name, json_of(table.c_str()));
+        changes.set_drained(configured.get(), name, true);
+        CHECK(changes.is_drained(name));
+        changes.set(configured.get(), name, Json());
+        changes.set(configured.get(), name, json_of(table.c_str()));
+        CHECK(!changes.is_drained(name));
+    }
+}
+
 TEST_CASE("changes of partitions: without their tables the drained ones of the configuration stay so") {
     const Json configured = json_of(R"([{"name": "a", "cores": 4}, {"name": "b", "cores": 1}])");
     PartitionChanges changes;
