@@ -83,7 +83,7 @@ def asked(user, topic, payload):
 # Those that a guest may send, by the module's table.
 def open_topics():
     with open(os.environ["SHARNESS_TEST_SRCDIR"] + "/../modules/job-priority/module/module_requests.cpp") as file:
-        return set(re.findall(r"request, .([a-z-]+)., flux::on_\w+<[^>]*>, FLUX_ROLE_(?:USER|ALL)", file.read()))
+        return set(re.findall(r"{request,\s.([a-z-]+).,[^{}]*\sFLUX_ROLE_(?:USER|ALL)}", file.read()))
 # Questions of u about v, whose answers would name v in an instance that is not private.
 def questions(u, v):
     return {"tree-get": [{}], "history": [{}], "usage": [{}], "list": [{}, {"userid": userids[v]}, {"match": v}], "weights": [{}],

@@ -25,6 +25,11 @@ counts and bounds the memory, requests and connections of each guest ([ADR 0188]
 message. [ADR 0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with
 hostile users and children are in `t/unit/job_priority/hostile_children_property_test.cpp`. Fuzz targets for all bytes of a peer are in `t/fuzz`.
 
+A guest's requests to `job-priority` wait for their turns, but `report`, which has turns of its own, `policy` and `disconnect`. A turn is
+one request, and the users have turns one after the other. A turn comes when no other message waits for the module, or after a second all
+the same. Then there is none for as long as that one took. So guests have at most half of the module's time, and one guest delays another
+by one request each turn. 64 requests of a guest wait; further ones are refused with EAGAIN. Those of a client that disconnects are dropped.
+
 ## A private instance
 
 With `[access] private-mode` a guest is told of his own jobs, of his own part of the share tree, and of sums without names. Who has

@@ -139,11 +139,16 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
-    report_timer_.reset(flux_timer_watcher_create(reactor, 0., 0., flux::on_watcher<&Module::on_report_turn>, this));
     iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
-    if (!pass_timer_ || !report_timer_ || !iteration_) {
+    if (!pass_timer_ || !iteration_) {
         flux::fail_errno("watchers");
     }
+    questions_ = std::make_unique<GuestTurns>(
+        h_, time_scale_, question_rules(),
+        [this](std::vector<GuestTurns::Request> all) { answer_questions(std::move(all)); });
+    reports_ =
+        std::make_unique<GuestTurns>(h_, time_scale_, report_rules(),
+                                     [this](std::vector<GuestTurns::Request> all) { answer_reports(std::move(all)); });
     handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
 }
 
@@ -313,6 +318,8 @@ void Module::finish() {
     if (parent_) {
         parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
     }
+    questions_->end();
+    reports_->end();
     detach_children();
     service_->log().want_checkpoint();
     (void)state_->commit();  // told

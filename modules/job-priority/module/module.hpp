@@ -12,7 +12,7 @@
 #include "modules/common/private_mode.hpp"
 #include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/messages/visible_part.hpp"
-#include "modules/job-priority/module/guest_reports.hpp"
+#include "modules/job-priority/module/guest_turns.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/memo_link.hpp"
 #include "modules/job-priority/module/order_link.hpp"
@@ -72,6 +72,20 @@ class Module {
     JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp, module_questions.cpp)
+    GuestTurns::Rules question_rules() const;
+    GuestTurns::Rules report_rules() const;
+    /// A handler: the owner's request is answered at once, a guest's in its turn.
+    template <flux_msg_handler_f Answer>
+    static void in_turn(flux_t* h, flux_msg_handler_t* handler, const flux_msg_t* msg, void* arg) {
+        if (flux::is_from_owner(msg)) {
+            Answer(h, handler, msg, arg);
+        } else {
+            (void)flux::guard(h, "question", [&] {
+                static_cast<Module*>(arg)->questions_->add({flux::keep(msg), Answer}, 0, 1);
+            });
+        }
+    }
+    void answer_questions(std::vector<GuestTurns::Request> questions);
     /// What the sender may see: everything, unless the instance is private and he is neither its owner nor an admin.
     VisiblePart part_of(const flux_msg_t* msg) const;
     Json on_tree_get(const flux_msg_t* msg);
@@ -99,8 +113,7 @@ class Module {
     void on_policy(const flux_msg_t* msg);
     void on_report(const flux_msg_t* msg);
     std::uint64_t apply_report(const flux_msg_t* msg);
-    void answer_reports(std::vector<flux::MessageRef> reports);
-    void on_report_turn();
+    void answer_reports(std::vector<GuestTurns::Request> reports);
     void on_disconnect(const flux_msg_t* msg);
     void end_attached();
     void detach_children();
@@ -133,11 +146,10 @@ class Module {
     flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
-    flux::Watcher report_timer_;
     flux::Watcher iteration_;
     std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
-    GuestReports<flux::MessageRef> guest_reports_;
-    bool is_report_turn_due_ = false;  ///< the timer runs
+    std::unique_ptr<GuestTurns> questions_;           ///< guests' requests, beside the reports
+    std::unique_ptr<GuestTurns> reports_;             ///< of guests' children
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;

@@ -274,6 +274,7 @@ Json Module::on_stats(const flux_msg_t* msg) {
     uplink.set("unacknowledged", number(service_->sends().uplink().queue().unacknowledged()));
     uplink.set("factors", service_->ranking().shares().are_parents());
     stats.set("uplink", std::move(uplink));
+    stats.set("questions_waiting", number(questions_->size()));
     stats.set("children", number(service_->children().children().size()));
     stats.set("attached", number(attached_.size())).set("not_believed", number(service_->children().not_believed()));
     return stats;

@@ -2,6 +2,7 @@
 // Owns: the table of the module's requests with who may ask, and the requests that change something. See module.hpp;
 // payloads in README.md.
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +17,9 @@ namespace {
 
 constexpr std::size_t instance_name_max = 256;
 constexpr std::size_t policy_text_max = 500;
-constexpr double report_pause_s = 0.1;  // of real time, between two turns of guests' reports
+constexpr double report_pause_s = 0.1;          // of real time, between two turns of guests' reports
+constexpr std::size_t records_per_turn = 2000;  // over all guests
+constexpr std::size_t questions_max = 64;       // of one guest that wait
 
 /// The change is not in force, since it could not be written.
 void written_or_throw(const Status& written, const char* what) {
@@ -46,31 +49,33 @@ std::string_view report_text(const flux_msg_t* msg) {
 
 }  // namespace
 
+/// A guest's requests wait for their turns, but `policy`, which costs a look-up, and `disconnect`, which takes those
+/// that wait back. Reports have turns of their own.
 std::vector<flux_msg_handler_spec> Module::handlers() {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
     constexpr std::uint32_t owner = 0;
     return {
-        {request, "tree-get", flux::on_request<&Module::on_tree_get>, FLUX_ROLE_USER},
+        {request, "tree-get", in_turn<flux::on_request<&Module::on_tree_get>>, FLUX_ROLE_USER},
         {request, "tree-set", flux::on_request<&Module::on_tree_set>, owner},
-        {request, "tree-diff", flux::on_request<&Module::on_tree_diff>, FLUX_ROLE_USER},
-        {request, "history", flux::on_request<&Module::on_history>, FLUX_ROLE_USER},
-        {request, "usage", flux::on_request<&Module::on_usage>, FLUX_ROLE_USER},
-        {request, "usage-report", flux::on_request<&Module::on_usage_report>, FLUX_ROLE_USER},
-        {request, "list", flux::on_request<&Module::on_list>, FLUX_ROLE_USER},
-        {request, "places", flux::on_request<&Module::on_places>, FLUX_ROLE_USER},
-        {request, "explain", flux::on_request<&Module::on_explain>, FLUX_ROLE_USER},
-        {request, "share-explain", flux::on_request<&Module::on_share_explain>, FLUX_ROLE_USER},
-        {request, "share-after", flux::on_request<&Module::on_share_after>, FLUX_ROLE_USER},
-        {request, "share-compare", flux::on_request<&Module::on_share_compare>, FLUX_ROLE_USER},
-        {request, "when", flux::on_request<&Module::on_when>, FLUX_ROLE_USER},
-        {request, "weights", flux::on_request<&Module::on_weights>, FLUX_ROLE_USER},
+        {request, "tree-diff", in_turn<flux::on_request<&Module::on_tree_diff>>, FLUX_ROLE_USER},
+        {request, "history", in_turn<flux::on_request<&Module::on_history>>, FLUX_ROLE_USER},
+        {request, "usage", in_turn<flux::on_request<&Module::on_usage>>, FLUX_ROLE_USER},
+        {request, "usage-report", in_turn<flux::on_request<&Module::on_usage_report>>, FLUX_ROLE_USER},
+        {request, "list", in_turn<flux::on_request<&Module::on_list>>, FLUX_ROLE_USER},
+        {request, "places", in_turn<flux::on_request<&Module::on_places>>, FLUX_ROLE_USER},
+        {request, "explain", in_turn<flux::on_request<&Module::on_explain>>, FLUX_ROLE_USER},
+        {request, "share-explain", in_turn<flux::on_request<&Module::on_share_explain>>, FLUX_ROLE_USER},
+        {request, "share-after", in_turn<flux::on_request<&Module::on_share_after>>, FLUX_ROLE_USER},
+        {request, "share-compare", in_turn<flux::on_request<&Module::on_share_compare>>, FLUX_ROLE_USER},
+        {request, "when", in_turn<flux::on_request<&Module::on_when>>, FLUX_ROLE_USER},
+        {request, "weights", in_turn<flux::on_request<&Module::on_weights>>, FLUX_ROLE_USER},
         {request, "site-set", flux::on_request<&Module::on_site_set>, owner},
-        {request, "share-rows", flux::on_request<&Module::on_share_rows>, FLUX_ROLE_USER},
-        {request, "share-figures", flux::on_message<&Module::on_share_figures>, FLUX_ROLE_USER},
-        {request, "metrics", flux::on_message<&Module::on_metrics>, FLUX_ROLE_USER},
-        {request, "stats-get", flux::on_request<&Module::on_stats>, FLUX_ROLE_ALL},
+        {request, "share-rows", in_turn<flux::on_request<&Module::on_share_rows>>, FLUX_ROLE_USER},
+        {request, "share-figures", in_turn<flux::on_message<&Module::on_share_figures>>, FLUX_ROLE_USER},
+        {request, "metrics", in_turn<flux::on_message<&Module::on_metrics>>, FLUX_ROLE_USER},
+        {request, "stats-get", in_turn<flux::on_request<&Module::on_stats>>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
-        {request, "attach", flux::on_message<&Module::on_attach>, FLUX_ROLE_USER},
+        {request, "attach", in_turn<flux::on_message<&Module::on_attach>>, FLUX_ROLE_USER},
         {request, "policy", flux::on_message<&Module::on_policy>, FLUX_ROLE_USER},
         {request, "report", flux::on_message<&Module::on_report>, FLUX_ROLE_USER},
         {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
@@ -78,6 +83,25 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "sched-ready", flux::on_message<&Module::on_sched_ready>, owner},
         {request, "config-reload", flux::on_request<&Module::on_config_reload>, owner},
     };
+}
+
+// ---- guests' turns ----
+
+GuestTurns::Rules Module::question_rules() const {
+    return {questions_max, 1, GuestPace(0., true),
+            std::to_string(questions_max) + " of your requests to job-priority wait: ask again when one is answered"};
+}
+
+/// Reports do not yield: children wait for the answers, and a turn is bounded by its records.
+GuestTurns::Rules Module::report_rules() const {
+    return {std::numeric_limits<std::size_t>::max(), records_per_turn, GuestPace(report_pause_s, false),
+            "another report of this job came before this one was applied: wait for the answer"};
+}
+
+void Module::answer_questions(std::vector<GuestTurns::Request> questions) {
+    for (const auto& [msg, answer] : questions) {
+        answer(h_, nullptr, msg.get(), this);
+    }
 }
 
 /// The text of a tree-set, or of the revision that it names.
@@ -255,31 +279,11 @@ void Module::on_report(const flux_msg_t* msg) {
     authorize(msg, child);
     const flux_msg_cred cred = flux::cred_of(msg);
     if ((cred.rolemask & FLUX_ROLE_OWNER) != 0) {
-        std::vector<flux::MessageRef> now;
-        now.push_back(flux::keep(msg));
+        std::vector<GuestTurns::Request> now;
+        now.push_back({flux::keep(msg)});
         answer_reports(std::move(now));
-        return;
-    }
-    auto before = guest_reports_.add({cred.userid, child, head.records, flux::keep(msg)});
-    if (before) {
-        flux::respond_error(h_, before->get(), EAGAIN,
-                            "another report of this job came before this one was applied: wait for the answer");
-    }
-    if (!is_report_turn_due_) {
-        on_report_turn();
-    }
-}
-
-void Module::on_report_turn() {
-    std::vector<flux::MessageRef> served;
-    for (auto& report : guest_reports_.turn()) {
-        served.push_back(std::move(report.request));
-    }
-    is_report_turn_due_ = !served.empty();
-    if (is_report_turn_due_) {
-        flux_timer_watcher_reset(report_timer_.get(), report_pause_s * time_scale_, 0.);
-        flux_watcher_start(report_timer_.get());
-        answer_reports(std::move(served));
+    } else {
+        reports_->add({flux::keep(msg)}, child, head.records);
     }
 }
 
@@ -298,9 +302,10 @@ std::uint64_t Module::apply_report(const flux_msg_t* msg) {
 }
 
 /// An acknowledged report is on disk: one commit serves all of the turn.
-void Module::answer_reports(std::vector<flux::MessageRef> reports) {
+void Module::answer_reports(std::vector<GuestTurns::Request> reports) {
     std::vector<std::pair<flux::MessageRef, std::uint64_t>> applied;
-    for (flux::MessageRef& msg : reports) {
+    for (GuestTurns::Request& report : reports) {
+        flux::MessageRef& msg = report.msg;
         std::uint64_t acked = 0;
         const flux::Caught caught = flux::catching([&] { acked = apply_report(msg.get()); });
         if (caught.errnum != 0) {
@@ -319,8 +324,9 @@ void Module::answer_reports(std::vector<flux::MessageRef> reports) {
     }
 }
 
-// Guest: ends the streams of his own connection.
+// Guest: ends the streams of his own connection, and its questions that wait. A report that has come is applied.
 void Module::on_disconnect(const flux_msg_t* msg) {
+    questions_->drop(msg);
     std::erase_if(attached_, [msg](const auto& one) { return flux_disconnect_match(msg, one.second.get()); });
 }
 
