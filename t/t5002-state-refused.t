@@ -116,5 +116,43 @@ if echo "$BROKERS" | grep -q -w weir; then
 		test_cmp charged.before charged &&
 		grep "$STATE_FILE-wal is missing or empty" log
 	'
+	# A guest's child: reports until one is applied and not written.
+	cat >child.py <<-\EOF
+		import json, sys, wire
+		child, job, owner = wire.Client(userid=5001, rolemask=2), int(sys.argv[1]), wire.Client()
+
+		def attached():
+		    client = wire.Client(userid=5001, rolemask=2)
+		    payload = {"jobid": job, "instance": "one"}
+		    return json.loads(client.answer(client.start("job-priority.attach", payload, wire.STREAMING)))["seq_acked"]
+
+		def report(seq):
+		    records = [[seq, 10**12 + seq, "alice", "bio", 1], [seq, 10**12 + seq + 1]]
+		    return json.loads(child.rpc("job-priority.report", {"jobid": job, "seq": seq, "records": records}))["seq_acked"]
+
+		acked = attached()
+		try:
+		    while acked < 4000:
+		        acked = report(acked + 1)
+		    sys.exit("all was written")
+		except wire.Failed as failed:
+		    assert failed.errnum == 11 and "cannot be written" in str(failed), failed
+		try:
+		    sys.exit(f"it was told {attached()}, and {acked} are written")
+		except wire.Failed as failed:
+		    assert failed.errnum == 11 and "cannot be written" in str(failed), failed
+		print(acked)
+	EOF
+	test_expect_success TMPFS 'weir: a child of a guest that attaches is not told of what is not written' '
+		rm -f small/* && broker_config "resource job-manager job-exec sched-weir-fcfs job-priority" job-priority-tap.so 0-7 >full.toml &&
+		printf "[weir]\nstate = \"%s\"\n[weir.users]\nalice = 5001\n[access]\nallow-guest-user = true\n" "$PWD/small/$STATE_FILE" >>full.toml &&
+		start_broker full -c full.toml &&
+		job=$(python3 "$WIRE" --userid 5001 --rolemask 1 submit -n2 --simulate 1000 -- true) && wait_event $job alloc &&
+		call job-priority.sync "{}" && { head -c 2000000 /dev/zero >small/fill || :; } &&
+		python3 child.py $job >written && rm small/fill &&
+		wait_until job-priority.stats-get "{}" ".state_failed | not" &&
+		python3 "$WIRE" --userid 5001 --rolemask 2 stream job-priority.attach "{\"jobid\":$job,\"instance\":\"one\"}" --count 1 >told &&
+		test "$(jq .seq_acked told)" -gt "$(cat written)" && stop_broker full
+	'
 fi
 test_done

@@ -30,7 +30,7 @@ void written_or_throw(const Status& written, const char* what) {
 
 void kept_or_throw(const Status& kept) {
     if (!kept) {
-        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: report again");
+        throw flux::Failure(EAGAIN, "the parent's state file cannot be written now: try again");
     }
 }
 
@@ -244,7 +244,9 @@ void Module::on_attach(const flux_msg_t* msg) {
         .set("complete", true)
         .set("policy", policy_for(child));
     const bool is_owners = (flux::cred_of(msg).rolemask & FLUX_ROLE_OWNER) != 0;
-    if (is_owners) {  // what a guest's attach changes is in the next commit, and follows from another attach as well
+    // What a guest's attach changes is in the next commit, and follows from another attach as well. But while commits
+    // fail, reports may be applied that are not written. The child would forget those that it is told of.
+    if (is_owners || state_->has_failed()) {
         kept_or_throw(state_->keep());
     }
     flux::respond(h_, msg, answer);
