@@ -22,7 +22,7 @@ flux job wait-event -q -t 60 $waits priority
 for FLUX_URI in $first $second; do
     export FLUX_URI name=${FLUX_URI##*-}
     { flux weir tree && flux weir log --level warning && flux weir why $waits && flux weir prio list; } |
-        sed -E -e 's,/local-[01]$,,' -e 's/[0-9.]+ ?(s|ms|min|h)\b/TIME/g' >$name.out
+        sed -E -e 's,/local-[01]$,,' -e 's/ *[0-9.]+ ?(s|ms|min|h)\b/ TIME/g' >$name.out
     flux weir top --once >$name.top
     flux weir share report --output $name.html
 done
