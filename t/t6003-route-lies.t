@@ -105,6 +105,18 @@ for lie in "no JSON" cores gpus ranks hosts "another's core"; do
 		weir cancel $one $two
 	'
 done
+# Kills: anybody keeps job-route busy with the R of a machine, before it asks whose job it is about.
+test_expect_success 'R of a job that is not the sender'"'"'s own is not read' '
+	python3 -c "
+import wire
+payload = {\"jobid\": 12345, \"session\": \"s\", \"serves\": [\"good\"], \"known\": [], \"R\": \"no R\", \"cores\": 1}
+client = wire.Client()
+try:
+    client.answer(client.start(\"job-route.attach\", payload, flags=wire.STREAMING))
+except wire.Failed as failed:
+    print(failed)
+" >stranger && grep "job 12345 does not run here" stranger
+'
 test_expect_success 'the parent never took the memory' '
 	test $(sed -n "s/VmHWM:[^0-9]*\([0-9]*\).*/\1/p" /proc/$top/status) -lt 500000
 '

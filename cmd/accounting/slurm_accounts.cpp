@@ -255,7 +255,7 @@ class SlurmReader {
     /// A user in one account needs no mark.
     void mark_defaults() {
         for (auto& [name, user] : users_) {
-            const auto in_account = [this](std::size_t account) {
+            const auto in_account = [](std::size_t account) {
                 return [account](const auto& line) { return line.first == account; };
             };
             const auto wanted = by_name_.find(user.default_account);

@@ -183,6 +183,7 @@ void ChildLink::order_submit(const Order& order) {
     }
     Job& job = jobs_[order.id];
     job.urgency = job.local_urgency = order.urgency;
+    job.is_submitting = true;
     order_priority(order.id, job, order.priority);
     actions_.submits.push_back(order);
     submitting_ += 1;
@@ -258,6 +259,9 @@ void ChildLink::order(const Order& order) {
 
 void ChildLink::submit_done(JobId id, LocalId local) {
     submitting_ -= submitting_ > 0 ? 1 : 0;
+    if (const auto found = jobs_.find(id); found != jobs_.end()) {
+        found->second.is_submitting = false;
+    }
     take_local(id, local);
 }
 
@@ -368,6 +372,11 @@ void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
     record(id, job, std::move(failed));
 }
 
+/// A plugin of this instance refused it after its event `submit`: no other job ends without a reason.
+bool ChildLink::is_refused(const Job& job) const {
+    return job.is_submitting && !job.is_allocated && !job.is_returned && !has(job, ChildEvent::Kind::exception);
+}
+
 void ChildLink::event(LocalId local, const JournalEvent& event) {
     using Kind = JournalEvent::Kind;
     follow_prolog(local, event);
@@ -416,6 +425,11 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
             record(id->second, job, std::move(told));
             break;
         case Kind::clean:
+            if (is_refused(job)) {  // its submission's answer says why
+                by_local_.erase(local);
+                job.local = {};
+                break;
+            }
             job.has_ended = true;
             if (job.priority) {
                 actions_.priorities.push_back({id->second, std::nullopt});

@@ -95,6 +95,7 @@ class ChildLink {
         bool has_go = false;
         bool is_cancel_asked = false;
         bool is_returned = false;
+        bool is_submitting = false;  ///< the submission is not answered
         bool has_ended = false;
         std::string cancel_type;
         std::string cancel_note;
@@ -115,6 +116,7 @@ class ChildLink {
     void disown(LocalId local);
     bool is_needed(const LocalOp& op) const;
     void on_exception(JobId id, Job& job, const JournalEvent& event);
+    bool is_refused(const Job& job) const;
     /// A copy of the parent's job is here as `local`.
     void take_local(JobId id, LocalId local);
     void order_submit(const Order& order);

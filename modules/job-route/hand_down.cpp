@@ -3,6 +3,7 @@
 #include "modules/job-route/hand_down.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "modules/job-route/hand_down_pass.hpp"
 
@@ -137,9 +138,13 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
 
 // ---- plans ----
 
-bool HandDown::is_passed_over(JobId id, const Rules& rules) const {
-    const auto found = jobs_.find(id);
-    return found != jobs_.end() && is_in_child(found->second.job) && Pass(*this, rules).is_passed_over(id);
+std::set<JobId> HandDown::passed_over(const std::vector<JobId>& ids, const Rules& rules) const {
+    std::set<JobId> in_children;
+    std::copy_if(ids.begin(), ids.end(), std::inserter(in_children, in_children.end()), [this](JobId id) {
+        const auto found = jobs_.find(id);
+        return found != jobs_.end() && is_in_child(found->second.job);
+    });
+    return in_children.empty() ? in_children : Pass(*this, rules).passed_over(std::move(in_children));
 }
 
 std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& partition, std::uint32_t user,

@@ -145,7 +145,9 @@ class HandDown {
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal
     /// priorities do not count, so that many equal jobs start without delay. Or a limit of the partition does not allow
     /// it any more.
-    bool is_passed_over(JobId id, const Rules& rules) const;
+    bool is_passed_over(JobId id, const Rules& rules) const { return !passed_over({id}, rules).empty(); }
+    /// The same of jobs that children would start at once. O(a plan).
+    std::set<JobId> passed_over(const std::vector<JobId>& ids, const Rules& rules) const;
     /// Whether a job of which `fits` is true waits for cores: it waits here, or with a child that has no room for all
     /// such jobs, or that had time to start it and did not. O(waiting jobs of these classes).
     bool is_awaited(const std::function<bool(const JobClass& jobs)>& fits) const;

@@ -160,13 +160,19 @@ void HandDown::Pass::give(std::size_t to, const Class& kind, std::int64_t priori
 }
 
 /// Of a job of another queue, all that is the child's own comes first.
-void HandDown::Pass::check_allocation(const Budget& budget, const Record& record, const Class& kind) {
+void HandDown::Pass::check_allocation(JobId id, const Budget& budget, const Class& kind) {
+    if (checked_.count(id) == 0) {
+        return;
+    }
+    const Record& record = plan_.jobs_.at(id);
     const bool is_lent = !has(budget.child->facts.serves, record.job.queue);
     std::int64_t room = budget.room;
     for (const auto& [priority, cores] : budget.coming) {
         room += priority > record.job.priority || is_lent ? cores : 0;
     }
-    is_passed_over_ = (budget.room < record.job.cores && room >= record.job.cores) || !allows(budget, kind);
+    if ((budget.room < record.job.cores && room >= record.job.cores) || !allows(budget, kind)) {
+        passed_over_.insert(id);
+    }
 }
 
 void HandDown::Pass::move(JobId id, std::size_t from, std::size_t to, bool is_stuck) {
@@ -242,13 +248,13 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         return false;
     }
     if (!has(facts.serves, record.job.queue)) {  // it was in another queue when it was handed down
-        is_passed_over_ = is_passed_over_ || id == checked_;
+        if (checked_.count(id) > 0) {
+            passed_over_.insert(id);
+        }
         leave(place, holder);
         return true;
     }
-    if (id == checked_) {
-        check_allocation(budget, record, kind);
-    }
+    check_allocation(id, budget, kind);
     if (!rules_.takes(record.job.kind, facts.rank)) {
         leave(place, holder);
         return true;
@@ -316,16 +322,16 @@ void HandDown::Pass::stop(const Source& source) {
     const std::int64_t cores = source.kind->cores;
     Budget& budget = budgets_[source.budget];
     budget.load = source.left <= (load_max - budget.load) / cores ? budget.load + source.left * cores : load_max;
-    const auto checked = plan_.jobs_.find(checked_);
-    if (checked == plan_.jobs_.end() || checked->second.job.child != budget.id ||
-        &kind_of(checked->second.job) != source.kind) {
-        return;
-    }
-    const Places& places = budget.child->waiting.at(HandDown::class_of(checked->second.job));
-    const auto place = places.find(place_of(checked_, checked->second.job));
-    if (source.next != source.end && !(*place < *source.next)) {
-        sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
-        push(sources_.size() - 1);
+    for (const JobId id : source.next != source.end ? checked_ : std::set<JobId>()) {
+        const Job& job = plan_.jobs_.at(id).job;
+        if (job.child != budget.id || &kind_of(job) != source.kind) {
+            continue;
+        }
+        const auto place = budget.child->waiting.at(HandDown::class_of(job)).find(place_of(id, job));
+        if (!(*place < *source.next)) {
+            sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
+            push(sources_.size() - 1);
+        }
     }
 }
 
@@ -392,9 +398,7 @@ void HandDown::Pass::keep_or_return(const Late& late) {
     if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
         return;
     }
-    if (id == checked_) {
-        check_allocation(budget, record, kind);
-    }
+    check_allocation(id, budget, kind);
     const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
     if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
         return;  // it stays for a while, as one that does not start, and takes nothing
@@ -450,15 +454,21 @@ std::int64_t HandDown::Pass::ahead(JobId child) const {
     return budgets_[budget_of(child)].ahead;
 }
 
-/// The child knows best that the cores which it gave the job were free.
-bool HandDown::Pass::is_passed_over(JobId id) {
-    checked_ = id;
-    const Job& job = plan_.jobs_.at(id).job;
+/// The child knows best that the cores which it gave the jobs were free.
+std::set<JobId> HandDown::Pass::passed_over(std::set<JobId> ids) {
+    checked_ = std::move(ids);
+    std::map<JobId, std::int64_t> given;
+    for (const JobId id : checked_) {
+        const Job& job = plan_.jobs_.at(id).job;
+        std::int64_t& cores = given[job.child];
+        cores = std::min(cores + job.cores, load_max);
+    }
     for (Budget& budget : budgets_) {
-        budget.room = budget.id == job.child ? std::max(budget.room, job.cores) : budget.room;
+        const auto found = given.find(budget.id);
+        budget.room = found != given.end() ? std::max(budget.room, found->second) : budget.room;
     }
     (void)run();
-    return is_passed_over_;
+    return std::move(passed_over_);
 }
 
 }  // namespace weir::route

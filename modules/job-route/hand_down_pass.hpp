@@ -13,7 +13,8 @@ class HandDown::Pass {
   public:
     Pass(const HandDown& plan, const Rules& rules);
     std::vector<Move> run();
-    bool is_passed_over(JobId id);
+    /// Of jobs that are in children, those that are passed over: see HandDown::is_passed_over().
+    std::set<JobId> passed_over(std::set<JobId> ids);
     /// After run(): whether cores of the child are idle that a job which waits here would fit.
     bool is_short(JobId child) const;
     /// After run(): jobs that it has, or gets, without room, and that count for the depth.
@@ -118,7 +119,7 @@ class HandDown::Pass {
     bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
     void keep(const Place& place, std::size_t holder);
     void leave(const Place& place, std::size_t holder, bool is_stuck = false);
-    void check_allocation(const Budget& budget, const Record& record, const Class& kind);
+    void check_allocation(JobId id, const Budget& budget, const Class& kind);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
     const HandDown& plan_;
@@ -132,8 +133,8 @@ class HandDown::Pass {
     int skipped_ = 0;
     int deferred_ = 0;
     std::vector<Late> late_;  ///< in the order of the pass
-    JobId checked_;
-    bool is_passed_over_ = false;
+    std::set<JobId> checked_;
+    std::set<JobId> passed_over_;
     std::vector<Move> moves_;
 };
 

@@ -40,7 +40,7 @@ struct ChildEvent {
     JobId id;
     Kind kind = Kind::accepted;
     LocalId local;
-    std::string R;  ///< JSON text; empty where the child's R was invalid, and `note` says why
+    std::string R;  ///< JSON text, in the child's numbers
     int status = 0;
     std::string type;
     int severity = 0;
@@ -65,7 +65,7 @@ struct Attach {
     std::vector<KnownJob> known;
     std::string resources;  ///< the child's whole R, JSON text; may be empty
     std::int64_t cores = 0;
-    std::int64_t node_cores = 0;  ///< of its largest node, as `resources` say; 0: they do not
+    std::int64_t node_cores = 0;  ///< of its largest node, as the parent reads `resources`; 0: they do not say
     std::string uri;              ///< its URI for users; may be empty
     std::int64_t own_jobs = 0;    ///< active jobs that did not come from the parent
     std::int64_t own_cores = 0;   ///< that these hold, and that are free on drained nodes

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
-#include "libfairshare/base/json/r.hpp"
 
 namespace weir::route {
 namespace {
@@ -248,16 +247,6 @@ Result<std::vector<std::string>> decode_serves(json_t* serves) {
     return names;
 }
 
-/// 0 where R cannot be read: ResourceMap says why.
-std::int64_t largest_node(const std::string& text) {
-    const auto whole = text.empty() ? Result<R>(R{}) : decode_r(text);
-    std::uint64_t most = 0;
-    for (std::size_t i = 0; whole && i < whole->resources.nodes.size(); i++) {
-        most = std::max(most, whole->resources.nodes[i].cores.count());
-    }
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(most, cores_max));
-}
-
 }  // namespace
 
 Result<Attach> decode_attach(json_t* payload) {
@@ -304,7 +293,6 @@ Result<Attach> decode_attach(json_t* payload) {
     attach.serves = std::move(names).value();
     attach.known = std::move(jobs).value();
     attach.resources = text_or_empty(resources);
-    attach.node_cores = largest_node(attach.resources);
     attach.uri = text_or_empty(uri);
     attach.cores = cores;
     attach.own_jobs = own;

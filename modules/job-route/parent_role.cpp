@@ -80,16 +80,15 @@ void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
     }
-    const Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
+    Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
     const flux_msg_cred cred = flux::cred_of(msg);
     const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, privacy_.is_on()};
-    const bool is_known = is_told(msg, attach.child, false);
-    ResourceMap resources =
-        value_or_throw(ResourceMap::make(attach.resources, is_known ? table_.R_of(attach.child) : std::string()));
-    const Status status = table_.attach(attach, caller);
-    if (!status) {
-        throw Failure(status.error());
-    }
+    value_or_throw(table_.may_attach(attach, caller));  // before R is read: that takes long
+    ResourceMap resources = value_or_throw(
+        ResourceMap::make(attach.resources, table_.R_of(attach.child),
+                          caller.is_owner ? ResourceMap::child_nodes_max : ResourceMap::guest_nodes_max));
+    attach.node_cores = resources.node_cores();
+    value_or_throw(table_.attach(attach, caller));
     close(attach.child);
     Json answer = Json::object();
     answer.set("attached", true).set("heartbeat", heartbeat_s_);
@@ -122,19 +121,14 @@ void ParentRole::on_probed(flux_future_t* f) {
 // status; their R lies inside the child's allocation, or is not larger than it. Nobody is told the ids of the copies as
 // ids of jobs. A job that it returns is given to it again after a pause.
 void ParentRole::report(const flux_msg_t* msg) {
-    Report report = value_or_throw(decode_report(request_payload(msg).get()));
+    const Report report = value_or_throw(decode_report(request_payload(msg).get()));
     const auto session = sessions_.find(report.child);
     if (session == sessions_.end() || session->second.userid != flux::cred_of(msg).userid) {
         throw Failure(EOWNERDEAD, "this session is over: attach again");
     }
-    for (ChildEvent& event : report.events) {
-        if (event.kind == ChildEvent::Kind::allocated) {
-            auto mapped = session->second.resources.map(event.R);
-            event.note = mapped ? "" : mapped.error().message;
-            event.R = mapped ? std::move(mapped).value() : std::string();
-        }
-    }
-    const std::uint64_t seq = value_or_throw(table_.report(report));
+    const ResourceMap& resources = session->second.resources;
+    const std::uint64_t seq =
+        value_or_throw(table_.report(report, [&resources](const std::string& R) { return resources.map(R); }));
     reports_ += 1;
     ParentActions actions = table_.take();
     const bool is_news = !actions.tap.empty();

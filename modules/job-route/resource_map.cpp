@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "libfairshare/base/hostlist.hpp"
+#include "modules/job-route/messages.hpp"
 
 namespace weir::route {
 namespace {
-
-/// The bound on a child's nodes without a mapping: a child may simulate a machine.
-constexpr std::uint64_t child_nodes_max = 1U << 16;
 
 std::uint64_t size_of(const IdSet::Range& range) {
     return std::uint64_t{range.last} - range.first + 1;
@@ -64,17 +62,26 @@ Error refused(const std::string& why) {
 
 }  // namespace
 
-Result<ResourceMap> ResourceMap::make(const std::string& child_R, const std::string& allocation) {
+/// A job's nodes have a core each, all of them cores of the allocation.
+Result<ResourceMap> ResourceMap::make(const std::string& child_R, const std::string& allocation,
+                                      std::uint64_t nodes_max) {
     ResourceMap map;
+    map.nodes_max_ = nodes_max;
     if (auto whole = decode_r(allocation)) {
         map.allocation_ = std::move(whole).value();
+        map.nodes_max_ = std::min<std::uint64_t>(nodes_max, core_count(map.allocation_->resources));
     }
     if (!child_R.empty()) {
-        auto child = decode_r(child_R, child_nodes_max);
+        auto child = decode_r(child_R, nodes_max);
         if (!child) {
             return child.error();
         }
-        map.nodes_max_ = child->resources.nodes.size();
+        map.nodes_max_ = std::min<std::uint64_t>(map.nodes_max_, child->resources.nodes.size());
+        std::uint64_t most = 0;
+        for (const NodeResources& node : child->resources.nodes) {
+            most = std::max<std::uint64_t>(most, node.cores.count());
+        }
+        map.node_cores_ = static_cast<std::int64_t>(std::min<std::uint64_t>(most, cores_max));
         if (map.allocation_ && has_same_shape(*child, *map.allocation_)) {
             map.child_ = std::move(child).value();
         }

@@ -17,8 +17,16 @@ class ResourceMap {
     /// \param child_R everything the child has, in the child's numbers; JSON text, may be empty.
     /// \param allocation R of the child instance's own job, in the parent's numbers; JSON text, may be empty. Without
     /// either, or if they differ in shape (another number of nodes, or of cores on one), nothing is mapped.
-    /// Errors: child_R is not empty and no R.
-    static Result<ResourceMap> make(const std::string& child_R, const std::string& allocation);
+    /// \param nodes_max that child_R may have. O(nodes).
+    /// Errors: child_R is not empty and no R; it has more nodes.
+    static Result<ResourceMap> make(const std::string& child_R, const std::string& allocation,
+                                    std::uint64_t nodes_max = child_nodes_max);
+    /// The bound on the nodes of a child: it may simulate a machine.
+    static constexpr std::uint64_t child_nodes_max = 1U << 16;
+    /// The same of a guest's, who may ask for it again and again.
+    static constexpr std::uint64_t guest_nodes_max = 1U << 12;
+    /// Of the child's largest node; 0: child_R is empty.
+    std::int64_t node_cores() const { return node_cores_; }
     /// \param job_R R of a job, in the child's numbers; JSON text.
     /// \return R with the parent's ranks, cores, gpus and hosts, with job_R's start and expiration; JSON text of ours
     ///         that decodes. The child's numbers where nothing can be mapped.
@@ -36,7 +44,8 @@ class ResourceMap {
   private:
     std::optional<R> child_;  ///< empty: nothing is mapped
     std::optional<R> allocation_;
-    std::uint64_t nodes_max_ = r_nodes_max;  ///< that a job in the child may have
+    std::uint64_t nodes_max_ = child_nodes_max;  ///< that a job in the child may have
+    std::int64_t node_cores_ = 0;
 };
 
 /// Of a job's R, JSON text, the nodes that are drained: "node[0-1]". Empty where there is no R. O(nodes log drains).

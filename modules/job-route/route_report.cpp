@@ -1,181 +1,34 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: RouteTable's dealings with children: attach, detach, reports, and the views for people.
+// Owns: RouteTable's part in the reports of children, and the views for people.
 #include <algorithm>
 
+#include "libfairshare/base/escaped_text.hpp"
 #include "modules/job-route/route_table.hpp"
 
 namespace weir::route {
 namespace {
 
-constexpr std::size_t uri_max = 1024;  ///< bytes; a child may be a guest's
+// In bytes; a child may be a guest's.
+constexpr std::size_t uri_max = 1024;
+constexpr std::size_t type_max = 64;
+constexpr std::size_t note_max = 1024;
+
+/// RFC 21: a type is one word. These two go into the eventlog of a job as the owner's words.
+std::string type_of(const ChildEvent& event) {
+    std::string type = escaped(event.type, type_max);
+    std::replace_if(
+        type.begin(), type.end(), [](char c) { return c == ' ' || c == '='; }, '_');
+    return type;
+}
+std::string note_of(const ChildEvent& event) {
+    return escaped(event.note, note_max);
+}
 
 }  // namespace
 
-// ---- attach ----
-
-Status RouteTable::attach(const Attach& attach, const Caller& caller) {
-    if (!is_synced_) {
-        return Error{std::errc::resource_unavailable_try_again, "job-route is still reading its journal"};
-    }
-    const auto host = jobs_.find(attach.child);
-    const std::string who = "job " + std::to_string(attach.child.value);
-    const bool is_others = host != jobs_.end() && !caller.is_owner && caller.userid != host->second.userid;
-    if (host == jobs_.end() || host->second.routed() != nullptr || !is_in_run(host->second.progress) ||
-        (is_others && caller.is_private)) {
-        return Error{std::errc::no_such_process, who + " does not run here"};
-    }
-    if (is_others) {
-        return Error{std::errc::operation_not_permitted, who + " belongs to another user"};
-    }
-    const auto& serves = attach.serves.empty() ? host->second.facts.serves : attach.serves;
-    if (serves.empty()) {
-        return Error{std::errc::invalid_argument,
-                     who +
-                         " serves no queue: set [weir.route] serves in its configuration, or "
-                         "attributes.system.weir.serves in its jobspec"};
-    }
-    Child& child = children_[attach.child];
-    child.session = attach.session;
-    child.is_attached = true;
-    child.is_trusted = caller.is_owner;
-    child.takes_signals = attach.takes_signals;
-    child.node_cores = attach.node_cores;
-    child.userid = caller.userid;
-    child.serves = serves;
-    child.uri = !host->second.uri.empty() ? host->second.uri : attach.uri;
-    child.cores = attach.cores;
-    child.own_jobs = attach.own_jobs;
-    child.own_cores = attach.own_cores;
-    child.seq = 0;
-    child.silent_ticks = 0;
-    child.lost_ticks = 0;
-    if (child.is_trusted) {  // a guest's child could have its jobs posted as often as it attaches
-        child.refused.clear();
-        child.refusal_pause = 0;
-        forget_unfit(attach.child);
-    }
-    child.stale.clear();
-    child.first.clear();
-    child.is_complete = true;  // until it is known below what is to be sent first
-
-    settle_all(attach.child, child, attach.known);
-    are_children_changed_ = true;
-    empty(attach.child, child);
-    refile_child(attach.child, child);
-    hand_down();
-    list_first(child);
-    prune_first(attach.child, child);
-    return Done{};
-}
-
-void RouteTable::list_first(Child& child) {
-    for (const JobId id : child.given) {
-        const auto entry = jobs_.find(id);
-        const Given* given = entry != jobs_.end() ? entry->second.given() : nullptr;
-        if (entry != jobs_.end() && (given == nullptr || (!given->is_sent && !is_ending(entry->second.progress)))) {
-            child.first.insert(id);
-        }
-    }
-    child.first.insert(child.stale.begin(), child.stale.end());
-    child.is_complete = false;
-}
-
-/// Reconciles the jobs that the record gives to the child with those that the child reports.
-void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs) {
-    std::map<JobId, const KnownJob*> known;
-    for (const KnownJob& job : known_jobs) {
-        known.emplace(job.id, &job);
-    }
-    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may remove some
-        const auto entry = jobs_.find(id);
-        if (entry != jobs_.end() && entry->second.is_with(host)) {
-            const auto found = known.find(id);
-            settle(*entry, found != known.end() ? found->second : nullptr);
-            refile(*entry);
-            known.erase(id);
-        }
-    }
-    for (const auto& [id, job] : known) {
-        disown(host, child, id, job->has_ended);
-    }
-}
-
-void RouteTable::cancel_copy(JobId host, JobId id) {
-    Order cancel;
-    cancel.kind = Order::Kind::cancel;
-    cancel.id = id;
-    cancel.type = "cancel";
-    cancel.note = "the parent no longer wants it";
-    actions_.orders.emplace_back(host, std::move(cancel));
-}
-
-/// The child has a copy of a job that is not its own any more.
-void RouteTable::disown(JobId host, Child& child, JobId id, bool has_ended) {
-    child.stale.insert(id);
-    if (!has_ended) {
-        cancel_copy(host, id);
-    }
-}
-
-/// Reconciles a job that the record gives to this child with what the child reports about it.
-void RouteTable::settle(Entry& entry, const KnownJob* known) {
-    Job& job = entry.second;
-    Given& given = *job.given();
-    if (known == nullptr) {
-        if (has_alloc(job.progress)) {
-            lose(entry, "the child instance no longer knows it");
-        } else if (!is_ending(job.progress)) {
-            given.is_sent = false;
-            fetch(entry);
-        }
-        return;
-    }
-    if (known->is_unwanted && !is_ending(job.progress) && !has_alloc(job.progress)) {
-        // Cancelled when it was not this child's, then routed to it, and the order to submit it anew never arrived; or
-        // this module began anew before the job was on record as taken back. It is submitted again when the copy is
-        // gone.
-        given.is_sent = false;
-        children_.at(given.child).stale.insert(entry.first);
-        return;
-    }
-    given.is_sent = true;
-    given.is_held_back = false;                      // else the child says so
-    given.is_alloc_asked = has_alloc(job.progress);  // a reloaded plugin has forgotten earlier requests
-    if (is_ending(job.progress)) {
-        if (!known->has_ended) {
-            Order cancel;
-            cancel.kind = Order::Kind::cancel;
-            cancel.type = "cancel";
-            cancel.note = "it ended in the parent";
-            order(entry, std::move(cancel));
-        }
-    } else if (!is_in_run(job.progress)) {
-        if (known->urgency != job.urgency) {
-            Order change;
-            change.kind = Order::Kind::urgency;
-            change.urgency = job.urgency;
-            order(entry, std::move(change));
-        }
-        if (job.is_held_back()) {
-            recall(entry);
-        } else {
-            order_priority(entry);
-        }
-    }
-}
-
-void RouteTable::detach(JobId id, const std::string& session) {
-    const auto child = children_.find(id);
-    if (child != children_.end() && child->second.session == session) {
-        child->second.is_attached = false;
-        are_children_changed_ = true;
-        refile_child(id, child->second);
-    }
-}
-
 // ---- reports ----
 
-Result<std::uint64_t> RouteTable::report(const Report& report) {
+Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R) {
     Child* child = attached_child(report.child);
     if (child == nullptr || child->session != report.session) {
         return Error{std::errc::owner_dead, "this session is over: attach again"};
@@ -184,7 +37,9 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
     child->own_jobs = report.own_jobs;
     child->own_cores = report.own_cores;
     refile_child(report.child, *child);
-    for (const ChildEvent& event : report.events) {
+    Allocations allocations{map_R, {}, {}};
+    for (std::size_t i = 0; i < report.events.size(); i++) {
+        const ChildEvent& event = report.events[i];
         if (event.seq <= child->seq) {
             continue;
         }
@@ -205,7 +60,10 @@ Result<std::uint64_t> RouteTable::report(const Report& report) {
                 }
             }
         } else if (entry != jobs_.end() && entry->second.is_with(report.child)) {
-            apply(*child, *entry, event);
+            if (event.kind == ChildEvent::Kind::allocated && i >= allocations.checked_to) {
+                check_allocations(report, i, allocations);
+            }
+            apply(*child, *entry, event, allocations);
         } else if (event.kind == ChildEvent::Kind::accepted && entry != jobs_.end()) {
             disown(report.child, *child, event.id, false);  // submitted when the link that ordered it was gone
         } else if (event.kind == ChildEvent::Kind::accepted) {
@@ -227,7 +85,7 @@ void RouteTable::offer_again(Child& child) {
 /// A child starts a job only after `go`, which follows the record of its allocation: an earlier start or finish is a
 /// guest's lie, and on record it would keep the job in SCHED for ever. An exception that does not end the job is one
 /// too: the job may go to another child, and its own end would be taken for that exception.
-void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
+void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, const Allocations& allocations) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
     AskedOnce& asked = job.routed()->asked;
@@ -245,7 +103,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             on_returned(child, entry);
             break;
         case Kind::allocated:
-            on_allocated(entry, event);
+            on_allocated(entry, event, allocations);
             break;
         case Kind::started:
             if (has_alloc(job.progress) && !has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
@@ -262,7 +120,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             on_failed(child, entry, event);
             break;
         case Kind::cleaned:
-            on_cleaned(entry);
+            on_cleaned(child, entry, event);
             break;
         case Kind::held_back:
         case Kind::admitted:
@@ -270,7 +128,9 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
             refile(entry);
             break;
         case Kind::published:
-            if (is_in_run(job.progress) && job.uri != event.note && event.note.size() <= uri_max) {
+            // Each one is a memo for ever: a guest's child gets one a job.
+            if (is_in_run(job.progress) && job.uri != event.note && event.note.size() <= uri_max &&
+                (child.is_trusted || job.uri.empty())) {
                 job.uri = event.note;
                 actions_.uris.emplace_back(entry.first, event.note);
             }
@@ -278,24 +138,46 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event) {
     }
 }
 
+/// Whether an allocation is news that has to be judged: see on_allocated().
+bool RouteTable::is_open_to_alloc(const Job& job) {
+    const Given* given = job.given();
+    return given != nullptr && !has_alloc(job.progress) && !is_ending(job.progress) && !given->is_alloc_asked;
+}
+
+/// Judges this allocation and those that follow it without another event between: what they decide is one plan, so that
+/// a child that starts thousands of jobs at once costs one.
+void RouteTable::check_allocations(const Report& report, std::size_t from, Allocations& allocations) {
+    std::vector<JobId> ids;
+    std::size_t to = from;
+    for (; to < report.events.size() && report.events[to].kind == ChildEvent::Kind::allocated; to++) {
+        const auto entry = jobs_.find(report.events[to].id);
+        if (entry != jobs_.end() && entry->second.is_with(report.child) && is_open_to_alloc(entry->second) &&
+            !entry->second.given()->may_have_alloc && entry->second.urgency != 0) {
+            ids.push_back(entry->first);
+        }
+    }
+    allocations.checked_to = to;
+    allocations.passed_over = ids.empty() ? std::set<JobId>() : hand_down_.passed_over(ids, rules());
+}
+
 /// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a
 /// higher priority is on its way there, or a limit does not allow the job any more, or its user holds it, the reported
 /// job is recalled, and its cores become free. A guest's child may say so again and again: it gets the job after a
 /// pause.
-void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
+void RouteTable::on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations) {
     Job& job = entry.second;
     Given& given = *job.given();
     if (has_alloc(job.progress)) {
         order_go(entry);
-    } else if (event.R.empty()) {
-        refuse_alloc(entry, event.note);
-    } else if (is_ending(job.progress) || given.is_alloc_asked) {
+    } else if (!is_open_to_alloc(job)) {
         return;
-    } else if (!given.may_have_alloc && (job.urgency == 0 || hand_down_.is_passed_over(entry.first, rules()))) {
+    } else if (!given.may_have_alloc && (job.urgency == 0 || allocations.passed_over.count(entry.first) > 0)) {
         if (Child& child = children_.at(given.child); !child.is_trusted) {
             child.refused.insert_or_assign(entry.first, 0);
         }
         recall(entry);
+    } else if (auto R = allocations.map_R ? allocations.map_R(event.R) : Result<std::string>(event.R); !R) {
+        refuse_alloc(entry, R.error().message);
     } else {
         given.is_alloc_asked = true;
         given.may_have_alloc = true;
@@ -303,7 +185,7 @@ void RouteTable::on_allocated(Entry& entry, const ChildEvent& event) {
         op.child = given.child;
         op.queue = job.facts.queue;
         op.local = given.local;
-        op.R = event.R;
+        op.R = std::move(R).value();
         refile(entry);
     }
 }
@@ -340,27 +222,34 @@ void RouteTable::on_failed(Child& child, Entry& entry, const ChildEvent& event) 
         asked.has(AskedOnce::Step::failure)) {
         return;
     }
-    std::string note = event.note;
+    std::string note = note_of(event);
     const bool is_unfit = event.type == "alloc" && child.is_trusted && !has_alloc(job.progress) &&
                           !job.given()->is_alloc_asked && !job.given()->may_have_alloc;
     if (is_unfit) {
-        if (try_others(child, entry, event.note)) {
+        if (try_others(child, entry, note)) {
             return;
         }
         note = why_unfit(entry);
     }
     asked.add(AskedOnce::Step::failure);
     TapOp& op = ask(TapOp::Kind::exception, entry);
-    op.type = event.type;
+    op.type = type_of(event);
     op.note = note;
 }
 
-void RouteTable::on_cleaned(Entry& entry) {
+/// A copy that ended without a reason and without resources was never there: a plugin of the child refused it. The end
+/// of an earlier copy, which the child returned, says nothing.
+void RouteTable::on_cleaned(Child& child, Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
-    if ((has_alloc(job.progress) || job.given()->is_alloc_asked) &&
-        job.routed()->asked.add_new(AskedOnce::Step::clean)) {
-        ask(TapOp::Kind::clean, entry);
-        refile(entry);
+    AskedOnce& asked = job.routed()->asked;
+    if (has_alloc(job.progress) || job.given()->is_alloc_asked) {
+        if (asked.add_new(AskedOnce::Step::clean)) {
+            ask(TapOp::Kind::clean, entry);
+            refile(entry);
+        }
+    } else if (!is_ending(job.progress) && !asked.has(AskedOnce::Step::failure) && event.local.value != 0 &&
+               event.local == job.given()->local) {
+        on_returned(child, entry);
     }
 }
 

@@ -4,6 +4,7 @@
 // Must not know JSON, Flux, or a clock: facts go in, actions come out. Source: RFC 21; README.md of this folder.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -116,8 +117,12 @@ class RouteTable {
     void synced();
 
     // ---- a child ----
+    /// Asks nothing of the sender but which job he means, and how much he sent. O(log jobs).
     /// Errors: resource_unavailable_try_again before synced(), no_such_process when the job does not run,
-    /// operation_not_permitted for another user's job, invalid_argument when it serves nothing.
+    /// operation_not_permitted for another user's job, invalid_argument when it serves nothing, or knows more jobs than
+    /// a guest's child may.
+    Status may_attach(const Attach& attach, const Caller& caller) const;
+    /// Errors: those of may_attach().
     Status attach(const Attach& attach, const Caller& caller);
     void detach(JobId child, const std::string& session);
     /// A drained child gets no new jobs, and those that have not started are recalled. A child may be drained before it
@@ -141,8 +146,13 @@ class RouteTable {
     bool needs_ticks() const;
     /// Whether jobs here are child instances, attached or not.
     bool has_instances() const { return !children_.empty() || !hosts_.empty(); }
+    /// A child's R in the numbers of this instance, JSON text. Errors: the child has no such resources.
+    using MapR = std::function<Result<std::string>(const std::string& R)>;
+    /// \param map_R is called once for each allocation that is news, since R may be costly to read; none: R is in the
+    ///        numbers of this instance.
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
-    Result<std::uint64_t> report(const Report& report);
+    /// O(events log jobs), and a plan (HandDown) for each run of allocations.
+    Result<std::uint64_t> report(const Report& report, const MapR& map_R = {});
 
     // ---- answers to actions ----
     void jobspec_ready(JobId id, std::string jobspec);
@@ -229,6 +239,13 @@ class RouteTable {
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
 
+    /// What the allocations in a report are judged by.
+    struct Allocations {
+        const MapR& map_R;
+        std::size_t checked_to;       ///< the first event behind those of which `passed_over` speaks
+        std::set<JobId> passed_over;  ///< see HandDown::passed_over()
+    };
+
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool is_allowed(const Child& child, const Job& job) const;
@@ -251,7 +268,9 @@ class RouteTable {
     HandDown::Takers takers(const HandDown::JobClass& jobs) const;
     HandDown::Rules rules() const;
     void hand_down();
-    void on_allocated(Entry& entry, const ChildEvent& event);
+    static bool is_open_to_alloc(const Job& job);
+    void check_allocations(const Report& report, std::size_t from, Allocations& allocations);
+    void on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations);
     void assign(Entry& entry, JobId child);
     void take_back(Entry& entry);
     /// Recalls the job: cancels the copy, if there may be one, and puts the job back into the queue.
@@ -284,7 +303,7 @@ class RouteTable {
     void on_finish(Entry& entry);
     void on_exception(Entry& entry, const JournalEvent& event);
     void on_clean(Jobs::iterator entry);
-    void apply(Child& child, Entry& entry, const ChildEvent& event);
+    void apply(Child& child, Entry& entry, const ChildEvent& event, const Allocations& allocations);
     bool try_others(Child& child, Entry& entry, const std::string& note);
     bool has_other_place(const Entry& entry) const;
     bool is_place_besides(JobId child) const;
@@ -297,7 +316,7 @@ class RouteTable {
     void offer_again(Child& child);
     void on_returned(Child& child, Entry& entry);
     void on_failed(Child& child, Entry& entry, const ChildEvent& event);
-    void on_cleaned(Entry& entry);
+    void on_cleaned(Child& child, Entry& entry, const ChildEvent& event);
     TapOp& ask(TapOp::Kind kind, const Entry& entry);
 
     bool has_parent_;

@@ -177,10 +177,11 @@ void RoutePart::fetch(route::JobId id) {
     });
 }
 
-void RoutePart::on_attach(const route::Attach& attach, const route::Caller& caller, RouteChild& child,
+void RoutePart::on_attach(route::Attach attach, const route::Caller& caller, RouteChild& child,
                           const std::shared_ptr<Link>& link) {
     auto resources = route::ResourceMap::make(attach.resources, table_.R_of(attach.child));
     take_partitions();
+    attach.node_cores = resources ? resources->node_cores() : 0;
     if (!resources || !table_.attach(attach, caller)) {
         link->close();
         pump();
@@ -192,21 +193,15 @@ void RoutePart::on_attach(const route::Attach& attach, const route::Caller& call
     pump();
 }
 
-void RoutePart::on_report(route::Report report, RouteChild& child, const std::shared_ptr<Link>& link) {
+void RoutePart::on_report(const route::Report& report, RouteChild& child, const std::shared_ptr<Link>& link) {
     const auto session = sessions_.find(report.child);
     if (session == sessions_.end()) {
         link->close();
         return;
     }
-    for (route::ChildEvent& event : report.events) {
-        if (event.kind == route::ChildEvent::Kind::allocated) {
-            auto mapped = session->second.resources.map(event.R);
-            event.note = mapped ? "" : mapped.error().message;
-            event.R = mapped ? std::move(*mapped) : std::string();
-        }
-    }
     const bool is_beat = report.events.empty();
-    const auto seq = table_.report(report);
+    const auto seq = table_.report(
+        report, [&resources = session->second.resources](const std::string& R) { return resources.map(R); });
     if (!seq) {
         link->close();
         pump();

@@ -58,9 +58,9 @@ class RoutePart : public Part, public RouteChild {
     void set_drained(route::JobId child, bool is_drained);
 
     // ---- what children say ----
-    void on_attach(const route::Attach& attach, const route::Caller& caller, RouteChild& child,
+    void on_attach(route::Attach attach, const route::Caller& caller, RouteChild& child,
                    const std::shared_ptr<Link>& link);
-    void on_report(route::Report report, RouteChild& child, const std::shared_ptr<Link>& link);
+    void on_report(const route::Report& report, RouteChild& child, const std::shared_ptr<Link>& link);
     void on_disconnect(route::JobId child, const std::string& session);
 
     // ---- what the parent says ----

@@ -51,6 +51,23 @@ TEST_CASE("submit: refused for good, refused for now") {
     CHECK(link.job_count() == 0U);
 }
 
+// Mutant: modules/job-route/child_link.cpp: return job.is_submitting && => return false &&
+TEST_CASE("submit: a plugin refused the copy after its event submit: the answer, which comes later, says why") {
+    ChildLink link = attached();
+    link.order(an_order(Order::Kind::submit));
+    link.submitted(local, an_event(Kind::submit), upstream(job));
+    link.event(local, an_event(Kind::clean));  // invalidate
+    CHECK(told(link) == std::vector<EventKind>{EventKind::accepted});
+    link.acked(1);
+    link.submit_failed(job, "no such account", false);
+    const auto events = link.next_report(10);
+    REQUIRE(events.size() == 2);
+    CHECK(events[0].note == "the child instance did not take it: no such account");
+    CHECK(events[1].kind == EventKind::cleaned);
+    link.acked(events.back().seq);
+    CHECK(link.job_count() == 0U);
+}
+
 TEST_CASE("a job's life is told in order, and forgotten when it is acknowledged") {
     ChildLink link = with_a_job();
     JournalEvent alloc = an_event(Kind::alloc);

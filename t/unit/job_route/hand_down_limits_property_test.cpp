@@ -180,7 +180,7 @@ LimitedSite after_some_steps() {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down_pass.cpp: || !allows(budget, kind); => ;
+// Mutant: modules/job-route/hand_down_pass.cpp: || !allows(budget, kind)) { => ) {
 TEST_CASE("limits of a partition: nothing starts beyond them, over any course of events", "[property]") {
     rc::prop("also where they are lowered, and whatever the child chooses", [] { (void)after_some_steps(); });
 }

@@ -126,3 +126,123 @@ TEST_CASE("route report: the URI of an instance in a child is published once, wh
     REQUIRE(table.report(report));
     CHECK(table.take().uris.empty());
 }
+
+// Mutant: modules/job-route/route_report.cpp: (child.is_trusted || job.uri.empty()) => true
+TEST_CASE("route report: a guest's child publishes one URI a job, since each is a memo for ever") {
+    const auto published = [](const Caller& caller) {
+        RouteTable table = with_a_job(caller);
+        record_alloc(table);
+        std::size_t count = 0;
+        Report report = a_report(ChildEvent::Kind::published);
+        for (std::uint64_t seq = 1; seq <= 5; ++seq) {
+            report.events[0].seq = seq;
+            report.events[0].note = "local:///run/" + std::to_string(seq);
+            REQUIRE(table.report(report));
+            count += table.take().uris.size();
+        }
+        return count;
+    };
+    CHECK(published({0, true}) == 5);
+    CHECK(published({7, false}) == 1);
+}
+
+TEST_CASE("route report: the type of an exception is one word and short, and its note is bounded") {
+    RouteTable table = with_a_job({7, false});
+    Report report = a_report(ChildEvent::Kind::exception);
+    report.events[0].type = "a b=c\n" + std::string(100000, 'x');
+    report.events[0].note = "\x1b[31m" + std::string(100000, 'y');
+    REQUIRE(table.report(report));
+    const auto tap = table.take().tap;
+    REQUIRE(tap.size() == 1);
+    CHECK(tap[0].type == "a_b_c\\x0a" + std::string(58, 'x') + "...");
+    CHECK(tap[0].note == "\\x1b[31m" + std::string(1019, 'y') + "...");
+}
+
+// Mutant: modules/job-route/route_report.cpp: } else if (!is_open_to_alloc(job)) { => } else if (false) {
+TEST_CASE("route report: R is read once for each allocation that is news, and for no other job") {
+    RouteTable table = with_a_job({7, false});
+    int count = 0;
+    const auto read = [&count](const std::string& R) {
+        count += 1;
+        return weir::Result<std::string>("parent's " + R);
+    };
+    Report report = a_report(ChildEvent::Kind::allocated);
+    report.events[0].id = JobId{999};
+    REQUIRE(table.report(report, read));
+    CHECK(count == 0);
+    for (std::uint64_t seq = 2; seq <= 6; ++seq) {
+        REQUIRE(table.report(a_report(ChildEvent::Kind::allocated, seq), read));
+    }
+    CHECK(count == 1);
+    const auto tap = table.take().tap;
+    REQUIRE(tap.size() == 1);
+    CHECK(tap[0].R == "parent's R");
+    record_alloc(table);
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated, 7), read));
+    CHECK(count == 1);
+}
+
+// Mutant: modules/job-route/route_report.cpp: to < report.events.size() && => to == from &&
+// Mutant: modules/job-route/route_report.cpp: i >= allocations.checked_to => i == 0
+TEST_CASE("route report: of jobs allocated in one report each gives way to a better one on its way") {
+    const JobId second{101}, better{102};
+    RouteTable table = with_a_job();
+    const auto add = [&table](JobId id, std::int64_t priority) {
+        enter(table, id);
+        JournalEvent event = an_event(Kind::priority);
+        event.priority = priority;
+        table.event(id, event);
+        record_route(table, id, host);
+        table.jobspec_ready(id, "{}");
+    };
+    Attach attach = an_attach(host);
+    attach.cores = 2;
+    attach.known = {{job, false, 16, false}};
+    add(second, 16);
+    attach.known.push_back({second, false, 16, false});
+    REQUIRE(table.attach(attach, {0, true}));
+    Report report = a_report(ChildEvent::Kind::accepted);
+    report.events.push_back(report.events[0]);
+    report.events[1].seq = 2;
+    report.events[1].id = second;
+    REQUIRE(table.report(report));
+    (void)table.take();
+    add(better, 20);  // takes one of the two cores
+    (void)table.take();
+    for (ChildEvent& event : report.events) {
+        event.kind = ChildEvent::Kind::allocated;
+        event.seq += 2;
+    }
+    std::swap(report.events[0].id, report.events[1].id);  // the worse one comes first
+    REQUIRE(table.report(report));
+    std::vector<JobId> allocated;
+    for (const TapOp& op : table.take().tap) {
+        if (op.kind == TapOp::Kind::alloc) {
+            allocated.push_back(op.id);
+        }
+    }
+    CHECK(allocated == std::vector<JobId>{job});
+}
+
+// Mutant: modules/job-route/route_report.cpp: !asked.has(AskedOnce::Step::failure) && => true &&
+TEST_CASE("route report: a copy that ended without a reason and without resources was refused: the job waits again") {
+    const auto waiting = [](LocalId of_the_end, bool has_failed) {
+        RouteTable table = with_a_job();
+        Report report = a_report(ChildEvent::Kind::accepted);
+        report.events[0].local = LocalId{5};
+        REQUIRE(table.report(report));
+        if (has_failed) {
+            Report failed = a_report(ChildEvent::Kind::exception, 2);
+            failed.events[0].type = "exec";
+            REQUIRE(table.report(failed));
+        }
+        Report end = a_report(ChildEvent::Kind::cleaned, has_failed ? 3 : 2);
+        end.events[0].local = of_the_end;
+        REQUIRE(table.report(end));
+        (void)table.take();
+        return table.waiting();
+    };
+    CHECK(waiting(LocalId{5}, false) == 1);
+    CHECK(waiting(LocalId{5}, true) == 0);   // its exception comes
+    CHECK(waiting(LocalId{4}, false) == 0);  // the end of an earlier copy
+}

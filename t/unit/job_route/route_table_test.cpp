@@ -470,10 +470,9 @@ TEST_CASE("an unreadable jobspec ends the job with a reason") {
 
 TEST_CASE("an allocation that makes no sense ends the job with the reason, and its copy") {
     RouteTable table = with_a_job();
-    Report report = a_report(ChildEvent::Kind::allocated);
-    report.events[0].R.clear();
-    report.events[0].note = "R: no sense";
-    REQUIRE(table.report(report));
+    REQUIRE(table.report(a_report(ChildEvent::Kind::allocated), [](const std::string&) -> weir::Result<std::string> {
+        return weir::Error{std::errc::invalid_argument, "R: no sense"};
+    }));
     const auto asked = table.take().tap;
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].kind == TapOp::Kind::exception);

@@ -106,18 +106,12 @@ TEST_CASE("whole nodes: of a jobspec, and cores of R") {
     CHECK(cores_at_alloc("7") == 0);
 }
 
-TEST_CASE("whole nodes: an attach has the cores of the largest node in its R") {
-    const auto node_cores = [](const std::string& R) {
-        Attach attach = an_attach(host);
-        attach.serves = {"batch"};
-        attach.resources = R;
-        return decode_attach(encode(attach).get())->node_cores;
-    };
+TEST_CASE("whole nodes: the parent reads the cores of the largest node in a child's R") {
+    const auto node_cores = [](const std::string& R) { return ResourceMap::make(R, "")->node_cores(); };
     CHECK(node_cores(three_nodes) == 4);
     CHECK(node_cores(R"({"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-1"}},
         {"rank":"1","children":{"core":"0-6"}}]}})") == 7);
     CHECK(node_cores("") == 0);
-    CHECK(node_cores("no R") == 0);
 }
 
 // Kills: a job of a whole node counts as one core, so a limit of four lets four of them run on sixteen.
