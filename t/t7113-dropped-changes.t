@@ -51,6 +51,14 @@ test_expect_success 'at a start with it the partitions are as configured, and wh
 	stop_weir && begin && log_has "there is no user guest.*the partitions are as configured" && partition batch "select(.state == \"drained\")" &&
 	weir partition list >list && ! grep more list && stop_weir && cp good.toml site.toml && begin && are_up more && partition batch "select(.state == \"drained\")"
 '
+# Kills: the partition begins in its first folder again, and the jobs come back with the next resize.
+test_expect_success 'after a resize and a restart of the instance a partition has the jobs that it alone knows' '
+	weir partition resume batch && are_up batch && weir partition resize batch --cores 1 && is_alone batch &&
+	{ kept ".folders.batch" || { weir partition restart batch && is_alone batch && kept ".folders.batch"; }; } &&
+	below=$(weir partition list --json | jq -r ".partitions[] | select(.name == \"batch\") | .instances[0].uri") &&
+	own=$(FLUX_URI=$below weir submit --wait --json true | jq .id) && stop_weir && begin && are_up batch &&
+	FLUX_URI=$below weir jobs -a --json >jobs && jq -e ".jobs[] | select(.id == $own)" jobs
+'
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"
 '

@@ -372,6 +372,19 @@ void ChildLink::on_exception(JobId id, Job& job, const JournalEvent& event) {
     record(id, job, std::move(failed));
 }
 
+void ChildLink::on_clean(JobId id, Job& job) {
+    if (is_refused(job)) {  // its submission's answer says why
+        by_local_.erase(job.local);
+        job.local = {};
+        return;
+    }
+    job.has_ended = true;
+    if (job.priority) {
+        actions_.priorities.push_back({id, std::nullopt});
+    }
+    record(id, job, ChildEvent::Kind::cleaned);
+}
+
 /// A plugin of this instance refused it after its event `submit`: no other job ends without a reason.
 bool ChildLink::is_refused(const Job& job) const {
     return job.is_submitting && !job.is_allocated && !job.is_returned && !has(job, ChildEvent::Kind::exception);
@@ -425,16 +438,7 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
             record(id->second, job, std::move(told));
             break;
         case Kind::clean:
-            if (is_refused(job)) {  // its submission's answer says why
-                by_local_.erase(local);
-                job.local = {};
-                break;
-            }
-            job.has_ended = true;
-            if (job.priority) {
-                actions_.priorities.push_back({id->second, std::nullopt});
-            }
-            record(id->second, job, ChildEvent::Kind::cleaned);
+            on_clean(id->second, job);
             break;
         default:
             break;

@@ -2,10 +2,14 @@
 // Owns: see partition_changes.hpp.
 #include "modules/job-route/partition_changes.hpp"
 
+#include <algorithm>
+
 #include "modules/job-route/partition_json.hpp"
 
 namespace weir::route {
 namespace {
+
+constexpr json_int_t folder_max = 1 << 20;
 
 /// Whether that is the configured table that the change replaced; null: there was none.
 bool is_over(const json_t* change, const json_t* table) {
@@ -21,12 +25,14 @@ Result<PartitionChanges> PartitionChanges::parse(const std::string& text) {
     if (!document || !json_is_object(document->at("changes").get())) {
         return Error{std::errc::invalid_argument, document ? "it has no \"changes\"" : document.error().message};
     }
-    return PartitionChanges(document->at("changes"));
+    Json folders = document->at("folders");
+    return PartitionChanges(document->at("changes"),
+                            json_is_object(folders.get()) ? std::move(folders) : Json::object());
 }
 
 std::string PartitionChanges::text() const {
     Json document = Json::object();
-    document.set("version", 1).set("changes", changes_.share());
+    document.set("version", 1).set("changes", changes_.share()).set("folders", folders_.share());
     return document.dump(JSON_INDENT(1)) + "\n";
 }
 
@@ -106,6 +112,20 @@ void PartitionChanges::set(const json_t* configured, const std::string& name, Js
 
 void PartitionChanges::set_drained(const json_t* configured, const std::string& name, bool is_drained) {
     change_of(configured, name).set("drained", is_drained);
+}
+
+bool PartitionChanges::set_folder(const std::string& name, int folder) {
+    const bool is_other = folder_of(name) != folder;
+    if (folder != 0) {
+        folders_.set(name.c_str(), folder);
+    } else {
+        json_object_del(folders_.get(), name.c_str());
+    }
+    return is_other;
+}
+
+int PartitionChanges::folder_of(const std::string& name) const {
+    return static_cast<int>(std::clamp<json_int_t>(json_integer_value(folders_.at(name.c_str()).get()), 0, folder_max));
 }
 
 bool PartitionChanges::is_drained(const std::string& name) const {

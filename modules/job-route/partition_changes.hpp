@@ -12,11 +12,12 @@
 
 namespace weir::route {
 
-/// The changes made by `weir partition`, on top of the configuration. A change of a partition is in force while the
-/// configuration's table of the partition is the one that it replaced.
+/// The changes made by `weir partition`, on top of the configuration, and what they leave behind: which folder the
+/// latest instance of each partition has. A change of a partition is in force while the configuration's table of the
+/// partition is the one that it replaced.
 class PartitionChanges {
   public:
-    PartitionChanges() : changes_(Json::object()) {}
+    PartitionChanges() : changes_(Json::object()), folders_(Json::object()) {}
     /// Of a file that text() wrote. Errors: it is no such file.
     static Result<PartitionChanges> parse(const std::string& text);
     std::string text() const;
@@ -31,12 +32,16 @@ class PartitionChanges {
     void set(const json_t* configured, const std::string& name, Json table);
     void set_drained(const json_t* configured, const std::string& name, bool is_drained);
     bool is_drained(const std::string& name) const;
+    /// \return whether it is another one than before.
+    bool set_folder(const std::string& name, int folder);
+    int folder_of(const std::string& name) const;
 
   private:
-    explicit PartitionChanges(Json changes) : changes_(std::move(changes)) {}
+    PartitionChanges(Json changes, Json folders) : changes_(std::move(changes)), folders_(std::move(folders)) {}
     Json change_of(const json_t* configured, const std::string& name);
 
     Json changes_;  // name -> {over: table or null, now?: table or null, drained?: b}
+    Json folders_;  // name -> number; not those of 0
 };
 
 }  // namespace weir::route

@@ -291,6 +291,7 @@ void PartitionKeeper::start(const std::string& name, int folder) {
                 flux::fail_errno(path);
             }
         }
+        record_folder(name, folder);
         Json payload = Json::object();
         payload.set("J", sign_none(partition_jobspec(spec, place_, folder), getuid()));
         // One that died takes its cores again, also where the next instance of another partition waits for more.

@@ -103,6 +103,7 @@ class PartitionKeeper {
     void tell_plugin();
     void on_told(flux_future_t* f);
     void perform();
+    void record_folder(const std::string& name, int folder);
     void start(const std::string& name, int folder);
     void on_started(flux_future_t* f);
     void cancel(JobId job, const std::string& why);

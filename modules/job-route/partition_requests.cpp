@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: PartitionKeeper's configuration, the requests of operators, and the file of their changes.
-#include <fcntl.h>
+// Owns: PartitionKeeper's configuration, and the requests of operators.
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/common/parent_link.hpp"
@@ -23,35 +17,6 @@ using flux::Failure;
 using flux::value_or_throw;
 
 constexpr double fit_s = 10.;  ///< real seconds that the scheduler has to say whether a size is possible
-
-/// A new name in it survives a power failure. A file system that cannot do it has no say.
-void sync_folder(const std::string& folder) {
-    const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
-/// A new file beside it, renamed when it is complete.
-Status write_whole(const std::string& path, const std::string& text) {
-    const std::string beside = path + ".new";
-    (void)unlink(beside.c_str());
-    const int fd = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const ssize_t written = fd >= 0 ? write(fd, text.data(), text.size()) : -1;
-    const bool is_short = written >= 0 && static_cast<std::size_t>(written) < text.size();
-    const bool is_written = written >= 0 && !is_short && fsync(fd) == 0;
-    const int failed = is_short ? ENOSPC : errno;  // a short write sets no errno
-    if (fd >= 0) {
-        close(fd);
-    }
-    if (!is_written || rename(beside.c_str(), path.c_str()) < 0) {
-        return Error{static_cast<std::errc>(is_written ? errno : failed),
-                     path + ": " + std::strerror(is_written ? errno : failed)};
-    }
-    sync_folder(std::filesystem::path(path).parent_path());
-    return Done{};
-}
 
 bool has_name(const json_t* list, const std::string& name) {
     std::size_t i = 0;
@@ -85,38 +50,6 @@ std::string state_of(const PartitionTable::Partition& partition) {
 }  // namespace
 
 // ---- the configuration ----
-
-void PartitionKeeper::read_changes() {
-    if (place_.statedir.empty()) {
-        return;
-    }
-    changes_file_ = place_.statedir + "/partitions.json";
-    std::ifstream file(changes_file_);
-    if (!file) {
-        return;  // nobody has changed anything
-    }
-    std::ostringstream text;
-    text << file.rdbuf();
-    auto changes = PartitionChanges::parse(text.str());
-    if (changes) {
-        changes_ = std::move(*changes);
-    } else {
-        flux::log(h_, LOG_ERR, changes_file_ + ": " + changes.error().message + "; the configuration alone counts");
-    }
-}
-
-Status PartitionKeeper::write(const PartitionChanges& changes) const {
-    return changes_file_.empty() ? Status(Done{}) : write_whole(changes_file_, changes.text());
-}
-
-/// Written before they are in force: what could not be written is not done.
-Status PartitionKeeper::put_changes(PartitionChanges changes) {
-    if (const Status is_written = write(changes); !is_written) {
-        return is_written;
-    }
-    changes_ = std::move(changes);
-    return Done{};
-}
 
 Status PartitionKeeper::check_queues(const std::vector<PartitionSpec>& specs, const json_t* queues,
                                      const json_t* route) const {
@@ -196,6 +129,7 @@ void PartitionKeeper::put_in_force() {
     for (PartitionSpec& spec : *specs) {
         names.push_back(spec.name);
         spec.is_added = partition_table_of(configured_.get(), spec.name) == nullptr;
+        spec.folder = changes_.folder_of(spec.name);
     }
     table_.configure(std::move(*specs));
     for (const std::string& name : names) {
@@ -308,7 +242,7 @@ Json PartitionKeeper::view_of(const std::string& name, const PartitionTable::Par
     view.set("scheduler", partition_scheduler(spec, place_));
     view.set("start", spec.is_on_demand ? "on-demand" : "at-once").set("idle_time", to_seconds(spec.idle));
     const bool is_living = partition.current && !partition.is_down;
-    view.set("log", partition_paths(spec, place_, is_living ? partition.current->folder : partition.died_in).log);
+    view.set("log", partition_paths(spec, place_, is_living ? partition.current->folder : partition.last_folder).log);
     const json_t* configured = partition_table_of(configured_.get(), name);
     view.set("changed", configured == nullptr || !json_equal(configured, partition_table_of(in_force_.get(), name)));
     return std::move(view.set("instances", std::move(instances)));

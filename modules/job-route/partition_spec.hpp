@@ -36,6 +36,7 @@ struct PartitionSpec {
     PartitionLimits limits;            ///< of the jobs that run in it
     std::string config;      ///< JSON object that its instance reads on top of its generated configuration; or empty
     std::string partitions;  ///< JSON array of partitions of its own, or empty
+    int folder = 0;          ///< of its latest instance, as on record: the next one has its jobs (PartitionInstance)
     std::string digest;      ///< differs where an instance must be replaced to follow a change
 
     std::int64_t cores_in_all() const { return cores * std::max<std::int64_t>(1, nodes); }

@@ -36,6 +36,7 @@ void PartitionTable::configure(std::vector<PartitionSpec> specs) {
         if (is_new || !partition.is_wanted) {
             partition.is_off = spec.is_on_demand;
         }
+        partition.last_folder = is_new ? spec.folder : partition.last_folder;
         partition.is_wanted = true;
         if (!is_new && partition.spec.digest != spec.digest) {  // the mistake may be mended
             partition.revival = Revival();
@@ -59,6 +60,7 @@ void PartitionTable::adopt(const std::string& name, const PartitionInstance& ins
     const bool is_current = !partition.current && partition.is_wanted && partition.spec.digest == instance.digest;
     if (is_current) {
         partition.current = adopted;
+        partition.last_folder = adopted.folder;
         partition.is_off = false;
         if (partition.is_drained) {
             act(ActionKind::drain, adopted.job);
@@ -102,7 +104,6 @@ void PartitionTable::start_failed(const std::string& name, int folder, const std
     std::erase_if(partition->old, is_it);
     if (partition->current && is_it(*partition->current)) {
         partition->current.reset();
-        partition->died_in = folder;
         note_death(*partition, "it cannot start: " + why, now);
     }
 }
@@ -131,7 +132,6 @@ void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
             partition.current.reset();
             partition.idle_since.reset();
             if (!is_closed_ && partition.is_wanted && !(instance.is_adopted && !instance.has_served)) {
-                partition.died_in = instance.folder;
                 note_death(partition, why, now);
             }
             return;
@@ -176,11 +176,12 @@ void PartitionTable::start(Partition& partition) {
         return std::any_of(partition.old.begin(), partition.old.end(),
                            [folder](const PartitionInstance& old) { return old.folder == folder; });
     };
-    // After a death the same folder, with the jobs that were submitted to the instance directly.
-    instance.folder = partition.is_down && !is_used(partition.died_in) ? partition.died_in : 0;
+    // The same folder, with the jobs that were submitted to the instance directly, unless the former one still has it.
+    instance.folder = is_used(partition.last_folder) ? 0 : partition.last_folder;
     while (is_used(instance.folder)) {
         ++instance.folder;
     }
+    partition.last_folder = instance.folder;
     partition.current = instance;
     partition.is_off = false;
     partition.idle_since.reset();

@@ -61,9 +61,9 @@ class PartitionTable {
         std::optional<PartitionInstance> current;
         std::vector<PartitionInstance> old;  ///< each ends after its jobs
         Revival revival;
-        Duration changed{};  ///< when it came up or went down, by the clock of look()
-        std::string why;     ///< of the last death
-        int died_in = 0;     ///< folder of the instance that died last
+        Duration changed{};   ///< when it came up or went down, by the clock of look()
+        std::string why;      ///< of the last death
+        int last_folder = 0;  ///< of its latest instance
         std::optional<Duration> idle_since;
     };
     struct World {

@@ -106,8 +106,7 @@ TEST_CASE("partitions: a change starts a new instance beside the old one, which 
     CHECK(scene.last_job == 2);
 }
 
-// Mutant: modules/job-route/partition_table.cpp: partition.is_down && !is_used(partition.died_in) ? partition.died_in :
-// 0 => 0
+// Mutant: modules/job-route/partition_table.cpp: is_used(partition.last_folder) ? 0 : partition.last_folder => 0
 TEST_CASE("partitions: one that dies starts again in its own folder, where jobs are that it alone knows") {
     PartitionScene scene;
     scene.table.configure({scene.spec()});
@@ -121,9 +120,21 @@ TEST_CASE("partitions: one that dies starts again in its own folder, where jobs 
     scene.end(JobId{1}, "cancel");
     REQUIRE(scene.batch().current->folder == 1);
     scene.end(JobId{2});
-    CHECK(scene.batch().died_in == 1);
     REQUIRE(scene.batch().current);
     CHECK(scene.batch().current->folder == 1);
+}
+
+// Mutant: modules/job-route/partition_table.cpp: is_new ? spec.folder : partition.last_folder; => 0;
+TEST_CASE("partitions: the first instance of a table has the folder that is on record") {
+    PartitionScene scene;
+    PartitionSpec spec = scene.spec();
+    spec.folder = 2;
+    scene.table.configure({spec});
+    scene.look();
+    CHECK(scene.batch().current->folder == 2);
+    scene.table.configure({scene.spec("b")});  // replaced: the old one has its folder until it ends
+    scene.look();
+    CHECK(scene.batch().current->folder == 0);
 }
 
 TEST_CASE("partitions: what is removed ends with its last job, or at once") {

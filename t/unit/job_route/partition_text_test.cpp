@@ -190,6 +190,20 @@ TEST_CASE("changes of partitions hold until the configuration says something els
     CHECK(!PartitionChanges::parse("nonsense"));
 }
 
+TEST_CASE("changes of partitions: the folder of the latest instance is kept, whatever else is forgotten") {
+    PartitionChanges changes;
+    CHECK(changes.folder_of("a") == 0);
+    CHECK(changes.set_folder("a", 2));
+    CHECK(!changes.set_folder("a", 2));
+    changes.forget_tables();
+    auto again = PartitionChanges::parse(changes.text()).value();
+    CHECK(again.folder_of("a") == 2);
+    CHECK(again.set_folder("a", 0));
+    CHECK(again.folder_of("a") == 0);
+    CHECK(PartitionChanges::parse(R"({"changes": {}})")->folder_of("a") == 0);  // of an earlier version
+    CHECK(PartitionChanges::parse(R"({"changes": {}, "folders": {"a": -7}})")->folder_of("a") == 0);
+}
+
 // Mutant: modules/job-route/partition_changes.cpp: json_object_del(change.get(), "drained"); => ;
 TEST_CASE("changes of partitions: one that was removed and is added again is not drained") {
     const Json configured = json_of(R"([{"name": "a", "cores": 4}])");

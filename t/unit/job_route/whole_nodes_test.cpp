@@ -4,6 +4,7 @@
 
 #include "libfairshare/base/flat_json.hpp"
 #include "modules/job-route/messages_json.hpp"
+#include "modules/job-route/resource_map.hpp"
 #include "t/unit/job_route/route_scene.hpp"
 
 using weir::FlatJson;
