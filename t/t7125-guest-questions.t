@@ -19,33 +19,12 @@ for group in range(50):
         print(f"\"g{group}/@u{group}x{user}\" = 1")
 ' >shares.toml
 
-# A guest's question is a tree-diff, which takes long in this tree. What is sent together is sent in one piece, so that the
-# module has all of it while it answers the first.
+# A guest's question is a tree-diff, which takes long in this tree.
 cat >asks.py <<'EOF'
-import json, os, struct, subprocess, sys, wire
+import json, os, subprocess, sys, wire
+from burst import *
 
-OWNER, GUEST, OTHER = (0xFFFFFFFF, 0), (5001, 2), (5002, 2)
-DIFF, STATS, AGAIN = ("job-priority.tree-diff", {"a": 1, "b": 2}), ("job-priority.stats-get", {}), 11
-
-def send(client, *requests):
-    """(cred, (topic, payload)), each; returns their matchtags."""
-    data, tags = b"", []
-    for (userid, rolemask), (topic, payload) in requests:
-        client.matchtag += 1
-        tags.append(client.matchtag)
-        one = wire.encode(wire.REQUEST, topic, payload, aux2=client.matchtag, userid=userid, rolemask=rolemask)
-        data += struct.pack("=I", 0xFFEE0012) + struct.pack(">I", len(one)) + one
-    client.sock.sendall(data)
-    return tags
-
-def before(client, tag):
-    """How many answers come before that one."""
-    count = 0
-    while (message := client.receive()).aux2 != tag:
-        assert not message.aux1, message.text
-        count += 1
-    assert not message.aux1, message.text
-    return count
+DIFF, STATS = ("job-priority.tree-diff", {"a": 1, "b": 2}), ("job-priority.stats-get", {})
 
 def waiting():
     return json.loads(wire.Client().rpc(*STATS))["questions_waiting"]
@@ -53,9 +32,8 @@ def waiting():
 def flood(client):
     """Returns when as many questions wait as may."""
     send(client, *[(GUEST, DIFF)] * 80)
-    while (message := client.receive()).aux1 != AGAIN:
-        assert not message.aux1, message.text
-    assert "64 of your requests to job-priority wait" in message.text, message.text
+    text = refusal(client)
+    assert "64 of your requests to job-priority wait" in text, text
 EOF
 
 test_expect_success 'an instance with 5000 associations and two revisions of its tree' '

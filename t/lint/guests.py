@@ -25,10 +25,13 @@ counts and bounds the memory, requests and connections of each guest ([ADR 0188]
 message. [ADR 0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with
 hostile users and children are in `t/unit/job_priority/hostile_children_property_test.cpp`. Fuzz targets for all bytes of a peer are in `t/fuzz`.
 
-A guest's requests to `job-priority` wait for their turns, but `report`, which has turns of its own, `policy` and `disconnect`. A turn is
-one request, and the users have turns one after the other. A turn comes when no other message waits for the module, or after a second all
-the same. Then there is none for as long as that one took. So guests have at most half of the module's time, and one guest delays another
-by one request each turn. 64 requests of a guest wait; further ones are refused with EAGAIN. Those of a client that disconnects are dropped.
+A guest's requests to `job-priority` wait for their turns, but `report`, which has turns of its own, `policy` and `disconnect`. So do
+those to the embedded job-manager that look at all jobs (`job-list.list`, `job-manager.history.get`, `raiseall`, `killall`) or read output
+(`job-info.lookup` of it). A turn is one request, and the users have turns one after the other. A turn comes when no other message waits
+for the module, or after a second all the same. Then there is none for as long as that one took. So guests have at most half of the
+module's time, and one guest delays another by one request each turn. 64 requests of a guest wait; further ones are refused with EAGAIN.
+Those of a client that disconnects are dropped. So is one to the job-manager that wants no answer and has more than 4 KiB, since the
+memory of such a request is charged to nobody.
 
 ## A private instance
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/guest_queue.hpp"
 #include "modules/common/flux_cpp.hpp"
-#include "modules/job-priority/module/guest_queue.hpp"
 
 namespace weir::priority {
 

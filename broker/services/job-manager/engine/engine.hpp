@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "broker/services/job-manager/engine/guest_turns.hpp"
 #include "broker/services/job-manager/engine/rpc.hpp"
 #include "broker/services/job-manager/journal/job_store.hpp"
 #include "broker/services/job-manager/journal/queue_file.hpp"
@@ -75,6 +76,8 @@ class Engine {
     /// Continues a slice of the old broker's eligible jobs, so that a deep queue does not delay answers. Nothing goes
     /// to the scheduler before the last, since a job of higher priority may follow.
     void resume_slice();
+    /// What is due before the reactor sleeps: a slice, a turn of the guests, a flush.
+    void iterate();
     /// Disk, then messages. Runs before the reactor sleeps. While the disk accepts no writes, and while a sync runs, no
     /// message is sent that reports or causes what is not on the disk; queries are answered (Outbox).
     void flush();
@@ -106,6 +109,7 @@ class Engine {
     /// be written; nothing changes then.
     Status set_queues(Queues changed);
     Outbox& outbox() { return outbox_; }
+    GuestTurns& turns() { return turns_; }
     EnvironmentPool& environments() { return environments_; }
     std::uint64_t& next_sequence() { return next_sequence_; }
     Alloc& alloc() { return *alloc_; }
@@ -147,6 +151,7 @@ class Engine {
     Queues queues_;
     QueueFile queue_file_{""};
     Outbox outbox_;
+    GuestTurns turns_;
     std::uint64_t next_sequence_ = 0;
     std::unique_ptr<JobStore> store_;
     Status written_ = Done{};  // the last attempt
@@ -176,6 +181,7 @@ class Component {
   public:
     explicit Component(Engine& engine) : engine_(engine) {}
     Outbox& outbox() { return engine_.outbox(); }
+    GuestTurns& turns() { return engine_.turns(); }
 
   protected:
     Engine& engine_;

@@ -39,8 +39,7 @@ Error system_error(const std::string& what) {
 
 void on_prepare(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
     try {
-        static_cast<Engine*>(arg)->resume_slice();
-        static_cast<Engine*>(arg)->flush();
+        static_cast<Engine*>(arg)->iterate();
     } catch (const std::exception& error) {
         flux_log(static_cast<Engine*>(arg)->handle(), LOG_ERR, "job-manager: %s", error.what());
     }
@@ -52,6 +51,7 @@ Engine::Engine(flux_t* h)
     : h_(h),
       owner_(::geteuid()),
       outbox_(h),
+      turns_(h, outbox_),
       jobtap_(std::make_unique<Jobtap>(*this)),
       dependencies_(std::make_unique<Dependencies>(*this)),
       alloc_(std::make_unique<Alloc>(*this)),
@@ -193,6 +193,9 @@ Status Engine::watch_reactor() {
     }
     const char* scale = flux_attr_get(h_, "clock.scale");
     scale_ = scale ? std::stod(scale) : 1.;
+    if (auto done = turns_.start(scale_); !done) {
+        return done;
+    }
     flux_watcher_start(prepare_);
     if (store_) {
         synced_ = flux_fd_watcher_create(flux_get_reactor(h_), store_->sync_fd(), FLUX_POLLIN, on_synced, this);
@@ -259,6 +262,12 @@ void Engine::settle(const RestartOrder& order, std::int64_t seen_us) {
     }
 }
 
+void Engine::iterate() {
+    resume_slice();
+    turns_.turn([this] { flush(); });
+    flush();
+}
+
 void Engine::resume_slice() {
     if (eligible_.empty()) {
         return;
@@ -306,6 +315,7 @@ void Engine::resume_running(Job& job) {
 
 void Engine::stop() {
     flush_through();
+    turns_.end_all();
     streams_->end_all();
     info_->end_all();
     list_->end_all();

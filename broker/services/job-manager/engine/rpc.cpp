@@ -207,16 +207,17 @@ Result<Request> decode_request(const flux_msg_t* msg) {
     return request;
 }
 
-namespace {
-
-/// A guest's errors are not logged: he could fill the log.
 bool is_from_owner(const flux_msg_t* msg) {
     struct flux_msg_cred cred;
     return flux_msg_get_cred(msg, &cred) == 0 && (cred.rolemask & FLUX_ROLE_OWNER) != 0;
 }
 
-}  // namespace
+std::size_t payload_size(const flux_msg_t* request) {
+    const char* text = nullptr;
+    return flux_request_decode(request, nullptr, &text) == 0 && text ? std::strlen(text) : 0;
+}
 
+/// A guest's errors are not logged: he could fill the log.
 void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query) {
     if (flux_msg_is_noresponse(msg)) {
         if (!given && is_from_owner(msg)) {  // that a job has ended meanwhile is no error of anybody

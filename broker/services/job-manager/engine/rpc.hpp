@@ -141,6 +141,9 @@ inline Error not_permitted(const std::string& what) {
 }
 
 Result<Request> decode_request(const flux_msg_t* msg);
+bool is_from_owner(const flux_msg_t* msg);
+/// Bytes of the request's text.
+std::size_t payload_size(const flux_msg_t* request);
 /// Errors, and all answers of handlers that only read, count as answers to queries.
 void answer(flux_t* h, Outbox& outbox, const flux_msg_t* msg, const Answer& given, bool is_query = false);
 

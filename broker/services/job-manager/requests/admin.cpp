@@ -61,7 +61,8 @@ struct AdminTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-manager.list", on_query<Admin, &Admin::list>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.getattr", on_query<Admin, &Admin::getattr>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.history.get", on_query<Admin, &Admin::history>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.history.get", in_turn<Admin, on_query<Admin, &Admin::history>>,
+         FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.getinfo", on_query<Admin, &Admin::getinfo>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.stats-get", on_query<Admin, &Admin::stats>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.queue-list", on_query<Admin, &Admin::queue_list>, FLUX_ROLE_USER},
@@ -202,6 +203,7 @@ Answer Admin::stats(const Request& request) {
     out.set("journal", std::move(journal)).set("active_jobs", jobs.active_count());
     out.set("inactive_jobs", jobs.inactive_count()).set("max_jobid", jobs.max_id());
     out.set("environments", engine_.environments().size()).set("plugin_jobspecs", engine_.jobtap().jobspecs());
+    out.set("guests_waiting", turns().size());
     out.set("housekeeping", std::move(housekeeping));
     return Reply::of(out);
 }
@@ -394,6 +396,7 @@ Answer Admin::purge_id(const Request& request) {
 
 // Guest: his connection's requests are let go; those of others have other routes. O(requests that wait).
 Answer Admin::disconnect(const Request& request) {
+    turns().drop(request.msg);
     engine_.alloc().on_disconnect(request.msg);
     engine_.exec().on_disconnect(request.msg);
     engine_.waits().on_disconnect(request.msg);
@@ -427,7 +430,7 @@ void Admin::end_all() {
     }
 }
 
-// Guest: reads the ids of his own jobs. O(jobs) and a sort of his.
+// Guest: reads the ids of his own jobs. O(jobs) and a sort of his, in a turn.
 Answer Admin::history(const Request& request) {
     const auto slice = read_string(request.body(), "slice");
     if (!slice) {

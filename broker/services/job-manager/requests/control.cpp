@@ -20,11 +20,6 @@ constexpr const char* constraints_key = "attributes.system.constraints";
 /// The type of an exception that ends a job: it needs no free space on the disk.
 constexpr std::size_t short_request = 4096;
 
-std::size_t size_of(const Request& request) {
-    const char* text = nullptr;
-    return flux_request_decode(request.msg, nullptr, &text) == 0 && text ? std::char_traits<char>::length(text) : 0;
-}
-
 Error invalid_request(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
 }
@@ -65,9 +60,11 @@ std::string counts(std::size_t count, std::size_t errors) {
 struct ControlTable {
     static constexpr flux_msg_handler_spec specs[] = {
         {FLUX_MSGTYPE_REQUEST, "job-manager.raise", on_request<Control, &Control::raise>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.raiseall", on_request<Control, &Control::raise_all>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.raiseall", in_turn<Control, on_request<Control, &Control::raise_all>>,
+         FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.kill", on_request<Control, &Control::kill>, FLUX_ROLE_USER},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.killall", on_request<Control, &Control::kill_all>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.killall", in_turn<Control, on_request<Control, &Control::kill_all>>,
+         FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.urgency", on_request<Control, &Control::urgency>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.memo", on_request<Control, &Control::memo>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.post-event.post", on_query<Control, &Control::post_event>, 0},
@@ -109,7 +106,7 @@ Status Control::check_room(const Request& request, const Job& job) {
         return Done{};
     }
     const std::size_t annotations = job.annotations ? json_dumpb(job.annotations.get(), nullptr, 0, 0) : 0;
-    if (job.eventlog.size() + annotations + size_of(request) <= guest_eventlog_max) {
+    if (job.eventlog.size() + annotations + payload_size(request.msg) <= guest_eventlog_max) {
         return Done{};
     }
     return Error{std::errc::no_space_on_device,
@@ -138,7 +135,7 @@ Answer Control::raise(const Request& request) {
     if (!job) {
         return job.error();
     }
-    if (exception->severity != 0 || size_of(request) > short_request || (*job)->state == State::cleanup) {
+    if (exception->severity != 0 || payload_size(request.msg) > short_request || (*job)->state == State::cleanup) {
         if (auto room = check_room(request, **job); !room) {
             return room.error();
         }
@@ -149,7 +146,7 @@ Answer Control::raise(const Request& request) {
     return Reply::empty();
 }
 
-// Guest: the same for all his own jobs at once; counts of others' jobs are refused. O(active jobs).
+// Guest: the same for all his own jobs at once; counts of others' jobs are refused. O(active jobs), in a turn.
 Answer Control::raise_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");
@@ -166,7 +163,7 @@ Answer Control::raise_all(const Request& request) {
         return exception.error();
     }
     const std::vector<Job*> chosen = select(user, static_cast<int>(*states));
-    const bool needs_room = exception->severity != 0 || size_of(request) > short_request;
+    const bool needs_room = exception->severity != 0 || payload_size(request.msg) > short_request;
     std::size_t errors = 0;
     for (Job* job : chosen) {
         if (!*dry_run && job->state != State::inactive &&
@@ -205,7 +202,7 @@ Answer Control::kill(const Request& request) {
     return Reply::empty();
 }
 
-// Guest: the same for all his own jobs. O(active jobs).
+// Guest: the same for all his own jobs. O(active jobs), in a turn.
 Answer Control::kill_all(const Request& request) {
     const auto dry_run = read_boolean(request.body(), "dry_run");
     const auto userid = read_integer(request.body(), "userid");

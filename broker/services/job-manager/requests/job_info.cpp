@@ -22,6 +22,16 @@ std::string event_payload(std::string_view line) {
     return ObjectText().set("event", std::string(line) + "\n").text();
 }
 
+bool is_output_among(const json_t* keys) {
+    for (std::size_t i = 0; i < json_array_size(keys); ++i) {
+        const char* key = json_string_value(json_array_get(keys, i));
+        if (key != nullptr && GuestEventlogs::is_guest_path(key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 struct JobInfoTable {
@@ -80,8 +90,16 @@ Result<Job*> JobInfo::visible(const Request& request) const {
 }
 
 // Guest: reads eventlogs, jobspec with its environment, R and up to 16 MiB of output of his own jobs; the output costs
-// a reading of its files. Private: another's job is unknown.
+// a reading of its files, in a turn. Private: another's job is unknown.
 Answer JobInfo::lookup(const Request& request) {
+    if (!request.is_owner() && is_output_among(json_object_get(request.body(), "keys"))) {
+        turns().add(request.msg, on_query<JobInfo, &JobInfo::lookup_now>, this);
+        return Reply::later();
+    }
+    return lookup_now(request);
+}
+
+Answer JobInfo::lookup_now(const Request& request) {
     const json_t* keys = json_object_get(request.body(), "keys");
     const auto flags = read_integer(request.body(), "flags");
     if (!json_is_array(keys) || !flags) {
@@ -269,6 +287,7 @@ Answer JobInfo::cancel(const Request& request) {
 
 // Guest: ends his own connection's streams. O(watchers).
 Answer JobInfo::disconnect(const Request& request) {
+    turns().drop(request.msg);
     guest_.disconnect(request.msg);
     for (auto& [id, list] : watchers_) {
         list.remove_if([&](const Watcher& w) { return flux_disconnect_match(request.msg, w.request.get()); });

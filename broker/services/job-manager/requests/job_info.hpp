@@ -25,6 +25,7 @@ class JobInfo : public Component {
   private:
     friend struct JobInfoTable;
     Answer lookup(const Request& request);
+    Answer lookup_now(const Request& request);
     Answer update_lookup(const Request& request);
     Answer update_watch(const Request& request);
     Answer watch(const Request& request);

@@ -51,7 +51,7 @@ JobFilter own_jobs(std::uint32_t user, JobFilter asked) {
 
 struct JobListTable {
     static constexpr flux_msg_handler_spec specs[] = {
-        {FLUX_MSGTYPE_REQUEST, "job-list.list", on_query<JobList, &JobList::list>, FLUX_ROLE_USER},
+        {FLUX_MSGTYPE_REQUEST, "job-list.list", in_turn<JobList, on_query<JobList, &JobList::list>>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-list.list-id", on_query<JobList, &JobList::list_id>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-list.list-attrs", on_query<JobList, &JobList::list_attrs>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-list.job-stats", on_query<JobList, &JobList::job_stats>, FLUX_ROLE_USER},
@@ -73,9 +73,9 @@ Status JobList::start() {
     return handlers_.add(engine_.handle(), JobListTable::specs, this);
 }
 
-// Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size;
-// what he leaves unread counts against his quota. His constraint names at most 65,536 hosts and has
-// less than 10,000 operators, and a query makes at most a million comparisons. Private: his own jobs.
+// Guest: reads the public attributes of all jobs, no jobspec and no environment. O(jobs) and an answer of their size,
+// in a turn; what he leaves unread counts against his quota. His constraint names at most 65,536 hosts and has less
+// than 10,000 operators, and a query makes at most a million comparisons. Private: his own jobs.
 Answer JobList::list(const Request& request) {
     const json_t* body = request.body();
     const auto entries_max = read_integer(body, "max_entries");
@@ -231,6 +231,7 @@ void JobList::send_stats() {
 
 // Guest: ends his own connection's waiting requests. O(watchers).
 Answer JobList::disconnect(const Request& request) {
+    turns().drop(request.msg);
     for (auto& [id, waiters] : waiters_) {
         waiters.remove_if([&](const Waiter& w) { return flux_disconnect_match(request.msg, w.request.get()); });
     }

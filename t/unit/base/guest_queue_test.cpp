@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "modules/job-priority/module/guest_queue.hpp"
+#include "libfairshare/base/guest_queue.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-using namespace weir::priority;
+using namespace weir;
 
 namespace {
 
@@ -39,7 +39,7 @@ std::string add_all(Queue& queue, std::uint32_t userid, const std::string& names
 
 }  // namespace
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: users_.splice(users_.end(), users_, user); =>
+// Mutant: libfairshare/base/guest_queue.hpp: users_.splice(users_.end(), users_, user); =>
 TEST_CASE("guest queue: users have their turns one after the other, however many requests one has sent before") {
     Queue queue(many);
     (void)add_all(queue, 1, "abcd");
@@ -59,7 +59,7 @@ TEST_CASE("guest queue: who asks again when he is answered is behind those who h
     CHECK(served_one_by_one(queue) == "XbY");
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: user->requests.size() >= of_user_max_ => false
+// Mutant: libfairshare/base/guest_queue.hpp: user->requests.size() >= of_user_max_ => false
 TEST_CASE("guest queue: of one user a bounded number waits; it keeps no other user out, and ends when one is served") {
     Queue queue(3);
     CHECK(add_all(queue, 1, "abcde") == "de");
@@ -69,8 +69,8 @@ TEST_CASE("guest queue: of one user a bounded number waits; it keeps no other us
     CHECK(served_one_by_one(queue) == "XbYcZf");
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: users_.remove_if([](const User& user) { return
-// user.requests.empty(); }); =>
+// Mutant: libfairshare/base/guest_queue.hpp: users_.remove_if([](const User& user) { return user.requests.empty(); });
+// =>
 TEST_CASE("guest queue: the requests of a client that has gone are dropped, and those of another client are not") {
     const auto is_over = [](const std::string& request) { return request == "a"; };
     Queue queue(3);
@@ -93,7 +93,7 @@ TEST_CASE("guest queue: a turn has one request of each user") {
     CHECK(served(queue, many) == "c");
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: added.key != 0 && other.key == added.key => false
+// Mutant: libfairshare/base/guest_queue.hpp: added.key != 0 && other.key == added.key => false
 TEST_CASE("guest queue: of a key one request waits; the next takes its place, and not a better one") {
     Queue queue(2);
     (void)queue.add({1, 5, 1, "a"});
@@ -102,7 +102,7 @@ TEST_CASE("guest queue: of a key one request waits; the next takes its place, an
     CHECK(served_one_by_one(queue) == "ac");
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: && cost < cost_max =>
+// Mutant: libfairshare/base/guest_queue.hpp: && cost < cost_max =>
 TEST_CASE("guest queue: a turn has a bounded cost, and no request waits for ever") {
     Queue queue(many);
     for (std::uint32_t user = 0; user < 10; ++user) {
@@ -114,7 +114,7 @@ TEST_CASE("guest queue: a turn has a bounded cost, and no request waits for ever
     CHECK(served(queue, 2000) == "89again");
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: std::max(pause_min_s_, ended_s - began_s) => pause_min_s_
+// Mutant: libfairshare/base/guest_queue.hpp: std::max(pause_min_s_, ended_s - began_s) => pause_min_s_
 TEST_CASE("guest pace: after a turn the thread is free of guests for as long as it took") {
     GuestPace pace(0.1, false);
     CHECK(pace.is_due(50, true));
@@ -127,8 +127,8 @@ TEST_CASE("guest pace: after a turn the thread is free of guests for as long as 
     CHECK(pace.is_due(60.11, false));
 }
 
-// Mutant: modules/job-priority/module/guest_queue.hpp: yields_ && do_others_wait => false
-// Mutant: modules/job-priority/module/guest_queue.hpp: next_s_ = std::max(next_s_, now_s); =>
+// Mutant: libfairshare/base/guest_queue.hpp: yields_ && do_others_wait => false
+// Mutant: libfairshare/base/guest_queue.hpp: next_s_ = std::max(next_s_, now_s); =>
 TEST_CASE("guest pace: a turn is put off while others wait, but not for ever") {
     GuestPace pace(0, true);
     pace.came(50);

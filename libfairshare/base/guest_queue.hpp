@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace weir::priority {
+namespace weir {
 
 /// The requests that wait. Users have their turns one after the other, each with the oldest request of his. `Request`
 /// receives the answer.
@@ -122,4 +122,4 @@ class GuestPace {
     double next_s_ = 0;
 };
 
-}  // namespace weir::priority
+}  // namespace weir
