@@ -131,6 +131,38 @@ cat >attack.py <<-\EOF
 	            refused += failed.errnum == 105
 	    assert refused > 500, refused
 
+	def watchers():
+	    """Follows each of his jobs far more often than there is a use for, reads nothing, and writes to them."""
+	    ids, clients = json.load(open("own.id")), [wire.Client() for i in range(8)]
+	    for topic, payload in (("job-info.eventlog-watch", {"path": "eventlog", "flags": 0}),
+	                           ("job-info.eventlog-watch", {"path": "guest.output", "flags": 0}),
+	                           ("job-list.list-id", {"attrs": ["all"], "state": 64})):
+	        refused = 0
+	        for job in ids:
+	            for client in clients:
+	                for i in range(60):
+	                    client.start(topic, {"id": job, **payload}, wire.STREAMING if "watch" in topic else 0)
+	        for client in clients:
+	            client.rpc("job-manager.getinfo", {})
+	            refused += sum(m.aux1 == 11 and "64 of your requests wait for this job" in m.text for m in client.early)
+	            client.early = []
+	        print(topic, payload, refused, flush=True)
+	        # of the two kinds of streams together there are 64
+	        assert refused == len(ids) * (8 * 60 - (0 if "guest.output" in payload.values() else 64)), (payload, refused)
+	    writer = wire.Client()
+	    writer.rpc("job-manager.memo", {"id": ids[0], "memo": {"x": "x" * 200000}})
+	    writer.rpc("job-manager.raiseall", {"dry_run": False, "userid": os.getuid(), "states": 127, "severity": 7, "type": "x",
+	                                        "note": "x" * 200000})
+	    writer.rpc("job-manager.raiseall", {"dry_run": False, "userid": os.getuid(), "states": 127, "severity": 0,
+	                                        "type": "cancel"})
+
+	def counts():
+	    client = wire.Client()
+	    for i in range(200):
+	        client.start("job-list.job-stats", {}, wire.STREAMING)
+	    client.rpc("job-manager.getinfo", {})
+	    assert sum(m.aux1 == 11 for m in client.early) == 200 - 64
+
 	def crowd():
 	    clients = []
 	    try:
@@ -168,7 +200,11 @@ test_expect_success 'an instance is open to guests' '
 test_expect_success 'a job waits' '
 	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/jobctl.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
 '
-for attack in unfinished large deaf flood unasked routed held twice names; do
+test_expect_success 'so do forty jobs of the guest' '
+	FLUX_URI=local://$PWD/it/local-0 python3 -c "import burst, wire; print(burst.submit(wire.Client(), 40, $NOBODY))" >own.id &&
+	chmod 644 own.id
+'
+for attack in unfinished large deaf flood unasked routed held twice names watchers counts; do
 	test_expect_success "$attack: the broker stays small, the owner is served, the guest again afterwards" '
 		as_guest python3 attack.py '$attack' && peak && test "$(peak)" -lt $((400 * SANITIZER_MEMORY)) &&
 		call job-list.job-stats "{}" && as_guest python3 "$WIRE" rpc job-manager.getinfo "{}"

@@ -178,6 +178,11 @@ Error protocol_error(const std::string& what) {
     return Error{std::errc::protocol_error, what};
 }
 
+Error too_many_wait(const std::string& what) {
+    return {std::errc::resource_unavailable_try_again,
+            std::to_string(waiting_of_guest_max) + " of your requests wait for " + what + ": end one, then ask again"};
+}
+
 Result<Json> read_bounded(std::string_view text) {
     auto value = Json::parse(text, SameKeys::last_counts);
     if (value && has_more_levels(value->get(), levels_max)) {

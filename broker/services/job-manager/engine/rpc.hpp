@@ -6,6 +6,8 @@
 #pragma once
 #include <flux/core.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -139,6 +141,22 @@ inline constexpr const char* restricted_words = "the instance is private: guests
 inline Error not_permitted(const std::string& what) {
     return Error{std::errc::operation_not_permitted, what};
 }
+
+/// Requests of one guest that may wait for the same thing, a job or the counts of jobs: each has a copy of what comes,
+/// at once. The copies of one event are so bounded, for he writes at most 256 KiB to a job.
+inline constexpr std::size_t waiting_of_guest_max = 64;
+/// Whether `request` is a guest's and may not be added to those in `list`, whose messages `message` returns.
+template <typename List, typename Message>
+bool is_surplus(const Request& request, const List& list, const Message& message) {
+    const auto is_his = [&](const auto& other) {
+        struct flux_msg_cred cred;
+        return flux_msg_get_cred(message(other), &cred) == 0 && cred.userid == request.userid;
+    };
+    return !request.is_owner() &&
+           std::count_if(list.begin(), list.end(), is_his) >= std::ptrdiff_t{waiting_of_guest_max};
+}
+/// EAGAIN. \param what they wait for
+Error too_many_wait(const std::string& what);
 
 Result<Request> decode_request(const flux_msg_t* msg);
 bool is_from_owner(const flux_msg_t* msg);

@@ -113,11 +113,11 @@ Status Control::check_room(const Request& request, const Job& job) {
                  "the job's eventlog and annotations have reached their limit for entries of guests, 256 KiB"};
 }
 
-std::vector<Job*> Control::select(std::uint32_t userid, int states) const {
-    std::vector<Job*> chosen;
+std::vector<JobId> Control::select(std::uint32_t userid, int states) const {
+    std::vector<JobId> chosen;
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
         if (is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
-            chosen.push_back(job.get());
+            chosen.push_back(id);
         }
     }
     return chosen;
@@ -162,23 +162,24 @@ Answer Control::raise_all(const Request& request) {
     if (!exception) {
         return exception.error();
     }
-    const std::vector<Job*> chosen = select(user, static_cast<int>(*states));
+    const std::vector<JobId> chosen = select(user, static_cast<int>(*states));
     const bool needs_room = exception->severity != 0 || payload_size(request.msg) > short_request;
     std::size_t errors = 0;
-    for (Job* job : chosen) {
-        if (!*dry_run && job->state != State::inactive &&
-            (((needs_room || job->state == State::cleanup) && !check_room(request, *job)) ||
-             !engine_.raise(*job, *exception))) {
+    for (const JobId id : chosen) {
+        Job* job = *dry_run ? nullptr : engine_.jobs().active(id);  // one job's end may end others
+        if (job != nullptr && (((needs_room || job->state == State::cleanup) && !check_room(request, *job)) ||
+                               !engine_.raise(*job, *exception))) {
             ++errors;
         }
+        outbox().relieve();  // of a job there may be many followers
     }
     return Reply::of(counts(chosen.size(), errors));
 }
 
-void Control::signal(const Job& job, int signum) {
+void Control::signal(JobId id, int signum) {
     Json payload = Json::object();
     payload.set("signum", signum);
-    engine_.outbox().publish(("shell-" + std::to_string(job.id) + ".kill").c_str(), std::move(payload));
+    engine_.outbox().publish(("shell-" + std::to_string(id) + ".kill").c_str(), std::move(payload));
 }
 
 // Guest: signals his own running jobs, as often as he likes: at most one signal of a kind waits for a launcher.
@@ -198,7 +199,7 @@ Answer Control::kill(const Request& request) {
     if (!is_in((*job)->state, mask_running)) {
         return invalid_request("job is not running");
     }
-    signal(**job, static_cast<int>(*signum));
+    signal((*job)->id, static_cast<int>(*signum));
     return Reply::empty();
 }
 
@@ -217,10 +218,10 @@ Answer Control::kill_all(const Request& request) {
     if (*signum <= 0 || *signum >= NSIG) {
         return invalid_request("Invalid signal number");
     }
-    const std::vector<Job*> chosen = select(user, mask_running);
-    for (const Job* job : chosen) {
+    const std::vector<JobId> chosen = select(user, mask_running);
+    for (const JobId id : chosen) {
         if (!*dry_run) {
-            signal(*job, static_cast<int>(*signum));
+            signal(id, static_cast<int>(*signum));
         }
     }
     return Reply::of(counts(chosen.size(), 0));

@@ -29,8 +29,8 @@ class Control : public Component {
     Result<Job*> target(const Request& request, std::errc code, const char* denial) const;
     /// An eventlog stays in memory and on disk: what guests add to it ends at 256 KiB. Error: ENOSPC.
     static Status check_room(const Request& request, const Job& job);
-    std::vector<Job*> select(std::uint32_t userid, int states) const;
-    void signal(const Job& job, int signum);
+    std::vector<JobId> select(std::uint32_t userid, int states) const;
+    void signal(JobId id, int signum);
 };
 
 }  // namespace weir::broker::jobs

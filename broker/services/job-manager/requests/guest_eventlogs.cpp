@@ -236,6 +236,16 @@ void GuestEventlogs::disconnect(const flux_msg_t* request) {
     }
 }
 
+std::vector<const flux_msg_t*> GuestEventlogs::requests(JobId id) const {
+    std::vector<const flux_msg_t*> all;
+    if (const auto at = streams_.find(id); at != streams_.end()) {
+        for (const Stream& stream : at->second) {
+            all.push_back(stream.request.get());
+        }
+    }
+    return all;
+}
+
 std::size_t GuestEventlogs::size() const {
     std::size_t count = 0;
     for (const auto& [id, list] : streams_) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "broker/services/job-manager/engine/engine.hpp"
 #include "broker/services/output_eventlog.hpp"
@@ -34,6 +35,8 @@ class GuestEventlogs {
     void disconnect(const flux_msg_t* request);
     void end_all();
     std::size_t size() const;
+    /// Those whose streams of this job are open.
+    std::vector<const flux_msg_t*> requests(JobId id) const;
 
   private:
     struct Stream {

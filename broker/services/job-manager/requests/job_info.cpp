@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <set>
+#include <vector>
 
 namespace weir::broker::jobs {
 namespace {
@@ -156,7 +157,21 @@ Answer JobInfo::update_lookup(const Request& request) {
     return Reply::of(resources_payload(**job));
 }
 
-// Guest: holds streams of R open on his own jobs, as many as his quota of open requests. Private: another's job is
+/// Streams of both kinds count together.
+bool JobInfo::has_room(const Request& request, const Job& job) const {
+    if (request.is_owner()) {
+        return true;
+    }
+    std::vector<const flux_msg_t*> open = guest_.requests(job.id);
+    if (const auto at = watchers_.find(job.id); at != watchers_.end()) {
+        for (const Watcher& watcher : at->second) {
+            open.push_back(watcher.request.get());
+        }
+    }
+    return !is_surplus(request, open, [](const flux_msg_t* msg) { return msg; });
+}
+
+// Guest: holds streams of R open on his own jobs, 64 of all kinds a job. Private: another's job is
 // unknown.
 Answer JobInfo::update_watch(const Request& request) {
     if (!flux_msg_is_streaming(request.msg)) {
@@ -170,6 +185,9 @@ Answer JobInfo::update_watch(const Request& request) {
         return job.error();
     }
     const Job& found = **job;
+    if (!has_room(request, found)) {
+        return too_many_wait("this job");
+    }
     if (!found.r->text.empty()) {
         outbox().respond(request.msg, resources_payload(found));
     }
@@ -181,8 +199,8 @@ Answer JobInfo::update_watch(const Request& request) {
     return Reply::later();
 }
 
-// Guest: holds streams of events and of output open on his own jobs, as many as his quota of open requests; each event
-// costs a copy. Output is read at most 1,024 lines at a time, the next when he has read them, and what he leaves unread
+// Guest: holds streams of events and of output open on his own jobs, 64 of all kinds a job; each event costs
+// a copy. Output is read at most 1,024 lines at a time, the next when he has read them, and what he leaves unread
 // counts against his quota. Private: another's job is unknown.
 Answer JobInfo::watch(const Request& request) {
     const auto path = read_string(request.body(), "path");
@@ -201,6 +219,9 @@ Answer JobInfo::watch(const Request& request) {
         return job.error();
     }
     const Job& found = **job;
+    if (!has_room(request, found)) {
+        return too_many_wait("this job");
+    }
     if (*path != "eventlog") {
         auto opened = guest_.open(request.msg, found, *path, (*flags & watch_initial_sentinel) != 0);
         return opened ? Answer(Reply::later()) : Answer(opened.error());

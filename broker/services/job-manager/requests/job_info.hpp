@@ -34,6 +34,7 @@ class JobInfo : public Component {
     Answer stats(const Request& request);
     void on_read(const flux_msg_t* response) { guest_.on_read(response); }
     Result<Job*> visible(const Request& request) const;
+    bool has_room(const Request& request, const Job& job) const;
 
     struct Watcher {
         MessageRef request;

@@ -135,7 +135,8 @@ Answer JobList::list(const Request& request) {
     return Reply::later();
 }
 
-// Guest: the same of one job; may wait for a state, as an open request of his quota. Private: another's job is unknown.
+// Guest: the same of one job; may wait for a state, with 64 requests a job, as open requests of his quota. Private:
+// another's job is unknown.
 Answer JobList::list_id(const Request& request) {
     const auto id = read_integer(request.body(), "id");
     const json_t* attrs = json_object_get(request.body(), "attrs");
@@ -155,6 +156,11 @@ Answer JobList::list_id(const Request& request) {
         return Error{std::errc::no_such_file_or_directory, "unknown job id"};
     }
     if (job->state != State::inactive && states != 0 && (job->states_mask & states) == 0) {
+        if (const auto waiting = waiters_.find(job->id);
+            waiting != waiters_.end() &&
+            is_surplus(request, waiting->second, [](const Waiter& other) { return other.request.get(); })) {
+            return too_many_wait("this job");
+        }
         if (!flux_msg_is_noresponse(request.msg)) {  // else it would wait for ever: no disconnect would end it
             waiters_[job->id].push_back({MessageRef(request.msg), states, std::move(*shown)});
         }
@@ -203,13 +209,16 @@ Answer JobList::list_attrs(const Request&) {
     return Reply::of(out);
 }
 
-// Guest: reads how many jobs stand where; as a stream, an open request of his quota and an answer every half second.
-// Private: refused.
+// Guest: reads how many jobs stand where; as a stream, of which he has 64, an open request of his quota and an answer
+// every half second. Private: refused.
 Answer JobList::job_stats(const Request& request) {
     if (engine_.is_restricted(request.msg)) {
         return not_permitted(restricted_words);
     }
     if (flux_msg_is_streaming(request.msg)) {
+        if (is_surplus(request, stats_watchers_, [](const MessageRef& other) { return other.get(); })) {
+            return too_many_wait("changes of the counts");
+        }
         stats_watchers_.emplace_back(request.msg);
     }
     return Reply::of(stats_json(engine_.jobs()));
