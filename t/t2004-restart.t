@@ -92,6 +92,12 @@ test_expect_success 'a job that waits for cores starts when the executor is back
 	job rpc module.load "{\"path\":\"job-exec\",\"args\":[]}" &&
 	job wait $first clean && job wait $second clean
 '
+test_expect_success 'so it does if the broker was killed meanwhile: it was handed to nobody' '
+	stop_instance && launch_broker &&
+	job rpc module.remove "{\"name\":\"job-exec\"}" && waits=$(job submit -- true) && job wait $waits alloc &&
+	log_has "start: stop due to start response error" && job rpc job-manager.memo "{\"id\":$waits,\"memo\":{\"a\":1}}" &&
+	restart_instance KILL && job wait $waits clean && job wait $waits start
+'
 # The launcher says "started" when all tasks are: the first kills the broker long before the last is.
 test_expect_success 'a job that was handed to the executor is not run again, though no start is on record' '
 	cat >first.sh <<-EOF &&

@@ -144,6 +144,28 @@ TEST_CASE("journal: who was handed to the executor is known again, and his event
     CHECK(again->jobs[0]->was_launched);
 }
 
+// Mutant: broker/services/job-manager/state/transition.cpp: job.was_launched = event.name == launch_mark; =>
+// job.was_launched = true;
+TEST_CASE("journal: who was handed to an executor that was not there was not launched, until he is handed over again") {
+    Life life(9);
+    life.to_sched();
+    (void)life.post("alloc");
+    JournalWriter writer;
+    writer.begin(0, 0);
+    writer.add(life.job);
+    const auto read_with = [&](const char* mark) {
+        writer.add(life.job, encode(Event{++life.now_us, mark, {}}));
+        EnvironmentPool pool;
+        auto read = read_journal(writer.text(), "j", pool);
+        REQUIRE(read);
+        CHECK(read->jobs[0]->eventlog == life.job.eventlog);
+        return std::pair(read->jobs[0]->was_launched, journal_of(*read->jobs[0]) == journal_of(life));
+    };
+    CHECK(read_with(launch_mark) == std::pair(true, false));
+    CHECK(read_with(launch_refused_mark) == std::pair(false, true));
+    CHECK(read_with(launch_mark) == std::pair(true, false));
+}
+
 TEST_CASE("journal: an invalidated job is not there") {
     Life life(5);
     REQUIRE(life.post("submit", R"({"userid":7,"urgency":16,"flags":0})"));

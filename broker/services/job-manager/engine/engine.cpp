@@ -123,13 +123,22 @@ Status Engine::process(Job& job, const Event& event, bool is_volatile) {
 }
 
 void Engine::mark_launch(Job& job) {
-    if (job.was_launched || job.facts.is_simulated) {
-        return;
+    if (!job.was_launched && !job.facts.is_simulated) {
+        mark(job, launch_mark);
     }
-    const Event mark{next_time_us(), launch_mark, {}};
-    (void)transition(job, mark);
+}
+
+void Engine::mark_launch_refused(Job& job) {
+    if (job.was_launched && !job.was_started) {
+        mark(job, launch_refused_mark);
+    }
+}
+
+void Engine::mark(Job& job, const char* name) {
+    const Event event{next_time_us(), name, {}};
+    (void)transition(job, event);
     if (store_) {
-        store_->append(job, encode(mark));
+        store_->append(job, encode(event));
     }
 }
 

@@ -55,6 +55,8 @@ class Engine {
     void act(Job& job);
     /// To be called before the executor is asked to start the job: see launch_mark.
     void mark_launch(Job& job);
+    /// There was no executor that could have taken the job.
+    void mark_launch_refused(Job& job);
     /// Posts an exception and publishes job-exception. `userid` FLUX_USERID_UNKNOWN = not named.
     struct Exception {
         std::string type;
@@ -129,6 +131,7 @@ class Engine {
     void resume(Job& job);
     void settle(const RestartOrder& order, std::int64_t seen_us);
     void resume_running(Job& job);
+    void mark(Job& job, const char* name);
     Status process(Job& job, const Event& event, bool is_volatile);
     Status write_journal();
     void end_sync();

@@ -173,7 +173,7 @@ Status Reader::apply(JournalLine& line) {
     }
     last_us_ = std::max(last_us_, event.t_us);
     next_line_ += 1;
-    if (event.name == launch_mark) {
+    if (event.name == launch_mark || event.name == launch_refused_mark) {
         return Done{};
     }
     job.eventlog += encode_again(event, line.entry);

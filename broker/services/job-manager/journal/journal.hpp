@@ -9,8 +9,9 @@
 //   a process that was killed or a power failure left; nobody was told of it. The first line of each flush has
 //   "synced":true: all lines before it were synced when it was written. A bad line that such a mark follows is damage.
 //   Each line of a file that was written and synced as a whole has both. "synced":false: from here on nothing is
-//   synced. A line whose event is launch_mark is of the journal alone, not of the job's eventlog. Version 1 has neither
-//   number nor checksum, version 2 no ends of flushes; both are read, and written anew as version 3.
+//   synced. A line whose event is launch_mark or launch_refused_mark is of the journal alone, not of the job's
+//   eventlog. Version 1 has neither number nor checksum, version 2 no ends of flushes; both are read, and written anew
+//   as version 3.
 #pragma once
 #include <memory>
 #include <optional>

@@ -75,7 +75,7 @@ Answer Exec::hello(const Request& request) {
     // it.
     const std::string former = std::exchange(hello_sender_, sender ? sender : "");
     if (former != hello_sender_) {
-        go_offline("another " + std::string(*service));
+        go_offline("another " + std::string(*service), true);
     }
     service_ = *service;
     topic_ = service_ + ".start";
@@ -90,7 +90,7 @@ Answer Exec::hello(const Request& request) {
     return Reply::later();
 }
 
-void Exec::go_offline(const std::string& why) {
+void Exec::go_offline(const std::string& why, bool was_there) {
     if (!is_online_) {
         return;  // no request is out: each answer to an older one would cost a walk through all jobs
     }
@@ -103,6 +103,9 @@ void Exec::go_offline(const std::string& why) {
         }
     }
     for (Job* job : lost) {
+        if (!was_there) {
+            engine_.mark_launch_refused(*job);
+        }
         engine_.act(*job);  // those in CLEANUP need not wait any longer
     }
     flux_timer_watcher_reset(retry_, exec_retry_s, 0.);
@@ -113,7 +116,7 @@ void Exec::on_disconnect(const flux_msg_t* msg) {
     const char* sender = flux_msg_route_first(msg);
     if (sender && !hello_sender_.empty() && hello_sender_ == sender) {
         hello_sender_.clear();
-        go_offline("disconnect");
+        go_offline("disconnect", true);
     }
 }
 
@@ -121,9 +124,9 @@ void Exec::on_response(const flux_msg_t* msg) {
     const char* topic = nullptr;
     const char* text = nullptr;
     if (flux_response_decode(msg, &topic, &text) < 0) {
-        const std::string why = std::strerror(errno);
+        const int errnum = errno;
         if (flux_msg_get_topic(msg, &topic) == 0 && topic_ == topic) {
-            go_offline("start response error: " + why);
+            go_offline(std::string("start response error: ") + std::strerror(errnum), errnum != ENOSYS);
         }
         return;
     }

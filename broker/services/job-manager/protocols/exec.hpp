@@ -27,8 +27,8 @@ class Exec : public Component {
     Status take_response(const json_t* response);
     Status on_release(Job& job, const json_t* data);
     Status on_exception(Job& job, const json_t* data);
-    /// The service is gone: open requests will not be answered.
-    void go_offline(const std::string& why);
+    /// The service is gone: open requests will not be answered. \param was_there false: nobody has received them.
+    void go_offline(const std::string& why, bool was_there);
     void start_waiting();
 
     std::string service_ = "job-exec";

@@ -154,8 +154,8 @@ Status on_start(Job& job, const Event& event) {
     return Done{};
 }
 
-Status on_launch(Job& job, const Event&) {
-    job.was_launched = true;
+Status on_launch(Job& job, const Event& event) {
+    job.was_launched = event.name == launch_mark;
     return Done{};
 }
 
@@ -297,6 +297,7 @@ const std::unordered_map<std::string_view, Handler>& handlers() {
         {"exception", on_exception},
         {"alloc", on_alloc},
         {launch_mark, on_launch},
+        {launch_refused_mark, on_launch},
         {"start", on_start},
         {"finish", on_finish},
         {"release", on_release},

@@ -11,6 +11,8 @@ namespace weir::broker::jobs {
 /// Written to disk before the executor gets a job with real processes, so that no restart runs it a second time. A line
 /// of the journal, not of the job's eventlog.
 inline constexpr const char* launch_mark = "launch";
+/// The same for a job that no executor took, since there was none: it has not run.
+inline constexpr const char* launch_refused_mark = "launch-refused";
 
 /// The type of a fatal exception after which the job holds no resources: a scheduler that was loaded again could not
 /// claim them (flux-core, libschedutil).
