@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 namespace weir::broker::jobs {
 namespace {
@@ -155,7 +156,8 @@ void Outbox::send_all() {
 void Outbox::hold() {
     bytes_ = 0;
     ++batch_;
-    held_ = std::exchange(items_, {});
+    held_.insert(held_.end(), std::make_move_iterator(items_.begin()), std::make_move_iterator(items_.end()));
+    items_.clear();
 }
 
 void Outbox::send_held() {

@@ -76,7 +76,8 @@ class Outbox {
     void send_all();
     /// Sends only those; the others stay.
     void send_answers_to_queries();
-    /// The messages until now wait for send_held(), those from now on for the flush after it.
+    /// The messages until now wait for send_held(), those from now on for the flush after it. So do those that wait
+    /// since a sync that failed.
     void hold();
     void send_held();
     bool empty() const { return items_.empty() && held_.empty(); }
