@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='flux update JOB queue=NAME: the job runs on nodes of its new queue, with the embedded broker as with a stock Flux
+test_description='flux update JOB queue=NAME: the job runs on nodes of its new queue, if that is enabled, with the embedded broker as with a stock Flux
 
 Skipped where there is no flux (PATH or WEIR_FLUX).'
 
@@ -48,6 +48,11 @@ cat >cases.sh <<-\EOF
 	held=$(submit --urgency=hold -q slow)
 	flux update $held queue=any
 	constraints $held
+	flux queue disable --quiet -m closed fast
+	flux update $held queue=fast 2>&1 | sed "s/^.*: //"
+	flux job info $held jobspec | jq -r .attributes.system.queue
+	flux update $held duration=5m
+	flux queue enable --quiet fast
 	flux cancel $slow
 	flux job wait-event -q -t 60 $slow clean
 	flux cancel $fast
@@ -56,7 +61,7 @@ cat >cases.sh <<-\EOF
 	flux cancel --all --quiet
 EOF
 
-test_expect_success 'both brokers give the job the constraints and the node of its new queue' '
+test_expect_success 'both brokers give the job the constraints and the node of its new queue, and refuse one that is disabled' '
 	start_broker here -c conf.toml && { bash -e cases.sh >here.out 2>&1; cat here.out; } &&
 	env -u FLUX_URI flux start --test-size=2 --test-hosts="node[0-1]" --config-path="$PWD/conf.toml" bash -e cases.sh >stock.out 2>&1 &&
 	test_cmp stock.out here.out && grep "^node1" here.out

@@ -97,6 +97,9 @@ TEST_CASE("queues: a disabled queue refuses with its reason, a reload keeps that
     REQUIRE(queues.configure(json(R"({"queues":{"debug":{},"batch":{}}})").get()));
     Json spec = json(jobspec_text(R"("duration":1,"queue":"debug")"));
     CHECK(queues.prepare(spec.get()).error().message == "job submission to debug is disabled: maintenance");
+    CHECK(queues.move(spec.get(), "batch").error().message == "queue debug is currently disabled");
+    Json leaves = json(jobspec_text(R"("duration":1,"queue":"batch")"));
+    CHECK(queues.move(leaves.get(), "debug"));
 }
 
 TEST_CASE("queues: a bad configuration changes nothing") {

@@ -295,6 +295,9 @@ Status Queues::move(json_t* jobspec, const std::string& from) {
     if (!queue) {
         return queue.error();
     }
+    if (!(*queue)->is_enabled) {  // the words of a stock Flux
+        return Error{std::errc::invalid_argument, "queue " + to + " is currently disabled"};
+    }
     const auto left = named_.find(from);
     const bool was_removed = left == named_.end() && !from.empty();  // nobody knows what it needed
     const bool is_taken = was_removed ? json_object_size(json_object_get(system, "constraints")) == 0

@@ -52,7 +52,8 @@ class Queues {
     /// Fills in queue, duration and constraints from the configured defaults. Error: as find(), or queue disabled.
     Status prepare(json_t* jobspec);
     /// For a job of the queue `from` whose jobspec now names another one: in the constraints, what the new queue needs
-    /// takes the place of what prepare() added for `from`. Error: as find(), or that is not in the constraints.
+    /// takes the place of what prepare() added for `from`. Error: as find(), or queue disabled, or that is not in the
+    /// constraints.
     Status move(json_t* jobspec, const std::string& from);
     /// Whether a job keeps the limits of its queue. An empty queue, or one that is gone, has the general ones.
     /// \param jobspec  with the defaults filled in; read only where a limit of size is set
