@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='what job-priority asks the system: users of large groups pay where they should, the machine is asked again'
+test_description='what job-priority asks the system: users of large groups pay where they should, names of digits are names, the machine is asked again'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 
@@ -35,6 +35,16 @@ test_expect_success NSS_WRAPPER,UNSANITIZED 'a member of a group of 5,000, whose
 		jq -e ".nodes[] | select(.path == \"chem/group:staff\") | .running_cores == 1" usage.json; code=$?
 		stop_broker here && exit $code
 	)
+'
+test_expect_success NSS_WRAPPER,UNSANITIZED 'a login name of digits is a name to the command too, and other digits are a user id' '
+	{ echo "root:x:0:0::/:/bin/sh" && echo "7001:x:7002:7002::/:/bin/sh"; } >passwd && echo "root:x:0:" >group &&
+	config "resource job-manager job-exec sched-weir-fcfs job-priority" >broker.toml && start_broker named -c broker.toml &&
+	named=$(python3 "$WIRE" --userid 7002 --rolemask 1 submit --simulate 1000 -- true) &&
+	(
+		LD_PRELOAD=$WRAPPER NSS_WRAPPER_PASSWD=$PWD/passwd NSS_WRAPPER_GROUP=$PWD/group && export LD_PRELOAD NSS_WRAPPER_PASSWD NSS_WRAPPER_GROUP &&
+		"$WEIR_BUILD_DIR/bin/weir" jobs --user 7001 --json >by-name && "$WEIR_BUILD_DIR/bin/weir" jobs --user 7002 --json >by-id
+	) &&
+	cat by-name && jq -e "[.jobs[].id] == [$named]" by-name && jq -e "[.jobs[].id] == [$named]" by-id && stop_broker named
 '
 test_expect_success 'a machine that is not there yet when the module asks is known at the next pass' '
 	config "job-manager job-exec job-priority resource sched-weir-fcfs" >broker.toml &&

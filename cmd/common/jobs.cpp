@@ -138,11 +138,11 @@ Result<std::uint32_t> Users::id(const std::string& name) const {
             return id;
         }
     }
-    if (const auto number = parse_integer(name, 0, 0xFFFFFFFEll)) {
-        return static_cast<std::uint32_t>(*number);
-    }
     if (const passwd* entry = getpwnam(name.c_str())) {
         return static_cast<std::uint32_t>(entry->pw_uid);
+    }
+    if (const auto number = parse_integer(name, 0, 0xFFFFFFFEll)) {
+        return static_cast<std::uint32_t>(*number);
     }
     return Error{
         std::errc::no_such_file_or_directory,

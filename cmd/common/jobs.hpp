@@ -25,6 +25,7 @@ class Users {
   public:
     static Users of(Client& client);
     std::string name(std::uint32_t userid) const;
+    /// By [weir.users], else by this machine, whose login names may be digits, else a number: the modules' order.
     /// Errors: ENOENT with where names are looked up.
     Result<std::uint32_t> id(const std::string& name) const;
 
