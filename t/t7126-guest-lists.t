@@ -47,11 +47,14 @@ test_expect_success 'the owner is answered before the lists that a guest has ask
 		    assert before(client, tags[-2]) == count - 1 - first
 	EOF
 '
-test_expect_success 'he is answered before what a guest has asked for all jobs of his before' '
+test_expect_success 'he is answered before what a guest has asked for all jobs of his before, and before reads of output' '
 	python3 - <<-\EOF
 		from asks import *
 		client = wire.Client()
-		for asked in (("job-manager.raiseall", {"dry_run": True, "userid": 5001, "states": 127, "severity": 7, "type": "x"}),
+		(ran,) = submit(client, 1, GUEST[0], 16)
+		assert wire.wait_event(wire.Client(), ran, "clean") == 0
+		for asked in (("job-info.lookup", {"id": ran, "keys": ["guest.output"], "flags": 0}),
+		              ("job-manager.raiseall", {"dry_run": True, "userid": 5001, "states": 127, "severity": 7, "type": "x"}),
 		              ("job-manager.killall", {"dry_run": True, "userid": 5001, "signum": 15})):
 		    tags = send(client, *[(GUEST, LIST)] * 10, *[(GUEST, asked)] * 20, (OWNER, STATS))
 		    first = before(client, tags[-1])
