@@ -181,7 +181,28 @@ void Admission::keep_admitted(const ShareTree& tree, Id id) {
 }
 
 void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job) {
+    const auto known = jobs_.find(id);
+    const bool is_running = known != jobs_.end() && known->second.state == State::running;
+    const bool had_place = is_running || has_place(id);
     set(tree, id, {payer, job, State::running});
+    if (!had_place && !admitted_.empty() && counts_.exceeded(tree, payer)) {
+        judge_again(tree);
+    }
+}
+
+void Admission::judge_again(const ShareTree& tree) {
+    std::vector<Id> ids;
+    for (const auto& [id, job] : jobs_) {
+        if (job.state == State::admitted && counts_.exceeded(tree, job.payer)) {
+            ids.push_back(id);
+        }
+    }
+    for (const Id id : ids) {
+        Job job = jobs_.at(id);
+        job.state = State::waiting;
+        set(tree, id, job);
+        kept_.insert(id);
+    }
 }
 
 void Admission::remove(const ShareTree& tree, Id id) {

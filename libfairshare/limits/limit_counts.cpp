@@ -113,6 +113,16 @@ std::optional<LimitHit> LimitCounts::never(const ShareTree& tree, NodeId payer, 
     });
 }
 
+std::optional<LimitHit> LimitCounts::exceeded(const ShareTree& tree, NodeId payer) const {
+    return first_hit(tree, payer, [&](NodeId node, const Limit& limit) -> std::optional<LimitHit> {
+        const Use use = of(node);
+        const bool is_over = (limit.kind == LimitKind::running_jobs && use.running_jobs > limit.hard) ||
+                             (limit.kind == LimitKind::nodes && use.nodes > limit.hard) ||
+                             (limit.kind == LimitKind::cores && use.cores > limit.hard);
+        return is_over ? std::optional(LimitHit{node, limit.kind, limit.hard, false, 0}) : std::nullopt;
+    });
+}
+
 std::optional<LimitHit> LimitCounts::submission(const ShareTree& tree, NodeId payer) const {
     return first_hit(tree, payer, [&](NodeId node, const Limit& limit) -> std::optional<LimitHit> {
         const std::uint64_t used = of(node).active_jobs;

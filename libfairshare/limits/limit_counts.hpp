@@ -76,6 +76,8 @@ class LimitCounts {
     // Each of these: the first limit from the payer up that the job would exceed, or nothing. O(depth).
     /// Limits that waiting cannot resolve: hard limits of wall time, nodes and cores below the job's own request.
     static std::optional<LimitHit> never(const ShareTree& tree, NodeId payer, const LimitedJob& job);
+    /// A hard limit of running jobs, nodes or cores that the running jobs exceed already.
+    std::optional<LimitHit> exceeded(const ShareTree& tree, NodeId payer) const;
     /// One more active job.
     std::optional<LimitHit> submission(const ShareTree& tree, NodeId payer) const;
     /// Its start then. A limit of usage is reached when usage is not below it.
