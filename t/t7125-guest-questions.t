@@ -72,6 +72,16 @@ test_expect_success 'of a guest 64 questions wait, and the next are refused; a j
 		assert waiting() > 10, waiting()
 	EOF
 '
+# Kills: megabytes that wait and that no quota counts.
+test_expect_success 'a question that wants no answer does not wait' '
+	python3 - <<-\EOF
+		from asks import *
+		client = wire.Client()
+		send(client, *[(GUEST, DIFF)] * 80, flags=wire.NORESPONSE)
+		[tag] = send(client, (GUEST, DIFF))
+		assert before(client, tag) == 0
+	EOF
+'
 test_expect_success 'the questions of a client that has gone are forgotten' '
 	python3 - <<-\EOF
 		from asks import *

@@ -21,6 +21,9 @@ GuestTurns::GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve)
 }
 
 void GuestTurns::add(Request request, std::uint64_t key, std::size_t cost) {
+    if (flux_msg_is_noresponse(request.msg.get())) {
+        return;  // it is there for its answer alone, and while it waits it is charged to nobody
+    }
     const std::uint32_t userid = flux::cred_of(request.msg.get()).userid;
     const bool is_first = queue_.empty();
     if (is_first) {

@@ -28,7 +28,7 @@ class GuestTurns {
     /// \param serve       answers the requests of a turn
     GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve);
 
-    /// Serves the request at once, if a turn is due, else later.
+    /// Serves the request at once, if a turn is due, else later. One that wants no answer is forgotten.
     /// \param key, cost  see GuestQueue
     void add(Request request, std::uint64_t key, std::size_t cost);
     /// Forgets the requests of a connection that has ended.
