@@ -98,6 +98,11 @@ test_expect_success 'SIGHUP at weir start reloads and opens the logs again; jobs
 	grep "weights.wait: 99 -> 33" state/broker.log && grep "weights.wait: 99 -> 33" state/batch.log &&
 	is_running $id && weir cancel $id
 '
+test_expect_success 'what asks for all jobs, as flux cancel --all and flux job killall do, leaves the partitions alone' '
+	id=$(long_job all) && before=$(broker_of batch) && all="\"dry_run\":false,\"userid\":4294967295" &&
+	call job-manager.killall "{$all,\"signum\":18}" | jq -e ".count == 1" && call job-manager.raiseall "{$all,\"states\":30,\"severity\":0,\"type\":\"cancel\"}" >counts &&
+	jq -e ".count == 1" counts && test $(broker_of batch) = $before && weir submit --wait -q batch echo alive | grep alive
+'
 test_expect_success 'a partition that dies again and again is started each time, the sixth too; each death is told' '
 	for n in 1 2 3 4 5 6; do
 		kill -9 $(broker_of batch) && log_has "partition batch serves its queue again" $n || return 1

@@ -89,6 +89,7 @@ JobspecFacts jobspec_facts(FlatValue jobspec) {
     JobspecFacts facts;
     const FlatValue system = jobspec["attributes"]["system"];
     facts.is_simulated = static_cast<bool>(system["exec"]["test"]);
+    facts.is_partition = static_cast<bool>(system["weir"]["partition"]["name"]);
     facts.queue = system["queue"].string().value_or("");
     if (const auto name = system["job"]["name"].string(); name && !name->empty()) {
         facts.name_hash = static_cast<std::uint16_t>(std::hash<std::string>()(*name) | 1U);

@@ -113,10 +113,12 @@ Status Control::check_room(const Request& request, const Job& job) {
                  "the job's eventlog and annotations have reached their limit for entries of guests, 256 KiB"};
 }
 
+/// The partitions are left out: who names no job means none that runs everybody's.
 std::vector<JobId> Control::select(std::uint32_t userid, int states) const {
     std::vector<JobId> chosen;
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        if (is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
+        const bool is_partition = job->facts.is_partition && job->userid == engine_.owner();
+        if (!is_partition && is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
             chosen.push_back(id);
         }
     }

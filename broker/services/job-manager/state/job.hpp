@@ -53,6 +53,8 @@ struct JobspecFacts {
     std::uint16_t name_hash = 0;
     /// Simulated execution (attributes.system.exec.test): no process that a restart could lose.
     bool is_simulated = false;
+    /// attributes.system.weir.partition: of the owner's jobs, an instance that serves everybody's.
+    bool is_partition = false;
 };
 
 /// The facts of R for job-list and the resource status. -1 = not known.
