@@ -40,6 +40,10 @@ runs_in() {
 limits() {
 	sed "s/^limits = .*/limits = { $1 }/" good.toml >site.toml && weir reload
 }
+# The process of its instance, whose folder has a number after a resize.
+broker_of_small() {
+	cat "$(weir partition list --json | jq -r ".partitions[] | select(.name == \"small\") | .instances[0].uri | sub(\"^local://\"; \"\") | sub(\"/[^/]*$\"; \"\")")/broker.pid"
+}
 # small_has CORES: the present instance of small serves with so many, and none is draining
 small_has() {
 	partition small "select(.state == \"up\" and .cores == $1 and (.instances | length) == 1)"
@@ -80,7 +84,7 @@ test_expect_success 'jobs in an earlier instance of the partition count' '
 test_expect_success 'the limit holds when job-route is loaded anew, and over kill -9 of the parent and of the partition' '
 	gated m -q batch -t2h && gated n -q batch -t2h && gated o -q batch -t2h && runs_in $n $small && waits_for $o "$two_run" &&
 	load_route_again && are_up small && waits_for $o "$two_run" && kill -9 $(cat run/broker.pid) && { wait $WEIR_PID; begin; } && runs_in $o $small && wait_event $n clean &&
-	gated p -q batch -t2h && gated q -q batch -t2h && runs_in $p $small && waits_for $q "$two_run" && kill -9 $(cat run/small/broker.pid) && wait_event $p clean && runs_in $q $(job_of small) && end q
+	gated p -q batch -t2h && gated q -q batch -t2h && runs_in $p $small && waits_for $q "$two_run" && kill -9 $(broker_of_small) && wait_event $p clean && runs_in $q $(job_of small) && end q
 '
 # of all jobs that ran in small: the most at once, from the allocation to the end
 cat >most.py <<EOF
