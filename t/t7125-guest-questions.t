@@ -24,16 +24,8 @@ cat >asks.py <<'EOF'
 import json, os, subprocess, sys, wire
 from burst import *
 
-DIFF, STATS = ("job-priority.tree-diff", {"a": 1, "b": 2}), ("job-priority.stats-get", {})
-
-def waiting():
-    return json.loads(wire.Client().rpc(*STATS))["questions_waiting"]
-
-def flood(client):
-    """Returns when as many questions wait as may."""
-    send(client, *[(GUEST, DIFF)] * 80)
-    text = refusal(client)
-    assert "64 of your requests to job-priority wait" in text, text
+DIFF = ("job-priority.tree-diff", {"a": 1, "b": 2})
+TURNS = Turns("job-priority", DIFF, "questions_waiting")
 EOF
 
 test_expect_success 'an instance with 5000 associations and two revisions of its tree' '
@@ -45,31 +37,24 @@ test_expect_success 'an instance with 5000 associations and two revisions of its
 test_expect_success 'the owner is answered before the questions that a guest has sent before his, and these are answered' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		tags = send(client, *[(GUEST, DIFF)] * 60, (OWNER, STATS))
-		first = before(client, tags[-1])
-		assert first <= 10, first
-		assert before(client, tags[-2]) == 59 - first
+		TURNS.owner_is_first(*[(GUEST, DIFF)] * 60)
 	EOF
 '
 test_expect_success 'another guest need not wait for all of them' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		tags = send(client, *[(GUEST, DIFF)] * 60, (OTHER, STATS))
-		first = before(client, tags[-1])
-		assert first <= 10, first
+		TURNS.other_guest_is_early(TURNS.stats)
 	EOF
 '
 test_expect_success 'of a guest 64 questions wait, and the next are refused; a job has its priority meanwhile' '
 	python3 - <<-\EOF
 		from asks import *
 		client = wire.Client()
-		flood(client)
+		TURNS.flood(client)
 		told = subprocess.run([sys.executable, os.environ["WIRE"], "submit", "--simulate", "0.01", "--", "true"],
 		                      check=True, capture_output=True, text=True)
 		assert wire.wait_event(wire.Client(), told.stdout, "priority") == 0
-		assert waiting() > 10, waiting()
+		assert TURNS.waiting() > 10, TURNS.waiting()
 	EOF
 '
 # Kills: megabytes that wait and that no quota counts.
@@ -85,24 +70,13 @@ test_expect_success 'a question that wants no answer does not wait' '
 test_expect_success 'the questions of a client that has gone are forgotten' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		flood(client)
-		last = waiting()
-		client.sock.close()
-		while now := waiting():
-		    last = now
-		assert last > 10, last
+		TURNS.gone_is_forgotten()
 	EOF
 '
 test_expect_success 'a module that ends refuses those that wait' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		flood(client)
-		wire.Client().rpc("module.remove", {"name": "job-priority"})
-		while (message := client.receive()).aux1 in (0, AGAIN):
-		    pass
-		assert "job-priority was removed" in message.text, message.text
+		TURNS.end_refuses("job-priority")
 	EOF
 '
 test_expect_success 'it ends' '

@@ -20,16 +20,7 @@ from burst import *
 LIST = ("job-list.list", {"max_entries": 0, "attrs": ["all"], "constraint": {"and": []}})
 EMPTY = ("job-list.list", {"max_entries": 0, "attrs": ["all"], "constraint": {"name": ["none"]}})
 HISTORY = ("job-manager.history.get", {"slice": "[:]"})
-STATS = ("job-manager.stats-get", {})
-
-def waiting():
-    return json.loads(wire.Client().rpc(*STATS))["guests_waiting"]
-
-def flood(client):
-    """Returns when as many requests wait as may."""
-    send(client, *[(GUEST, LIST)] * 80)
-    text = refusal(client)
-    assert "64 of your requests to job-manager wait" in text, text
+TURNS = Turns("job-manager", LIST, "guests_waiting")
 EOF
 
 test_expect_success 'an instance with 3000 jobs, of which 1000 are of a guest' '
@@ -39,12 +30,8 @@ test_expect_success 'an instance with 3000 jobs, of which 1000 are of a guest' '
 test_expect_success 'the owner is answered before the lists that a guest has asked for before, and these are answered' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		for asked, count in (LIST, 60), (EMPTY, 60), (HISTORY, 60):
-		    tags = send(client, *[(GUEST, asked)] * count, (OWNER, STATS))
-		    first = before(client, tags[-1])
-		    assert first <= 10, (asked, first)
-		    assert before(client, tags[-2]) == count - 1 - first
+		for asked in LIST, EMPTY, HISTORY:
+		    TURNS.owner_is_first(*[(GUEST, asked)] * 60)
 	EOF
 '
 test_expect_success 'he is answered before what a guest has asked for all jobs of his before, and before reads of output' '
@@ -56,41 +43,29 @@ test_expect_success 'he is answered before what a guest has asked for all jobs o
 		for asked in (("job-info.lookup", {"id": ran, "keys": ["guest.output"], "flags": 0}),
 		              ("job-manager.raiseall", {"dry_run": True, "userid": 5001, "states": 127, "severity": 7, "type": "x"}),
 		              ("job-manager.killall", {"dry_run": True, "userid": 5001, "signum": 15})):
-		    tags = send(client, *[(GUEST, LIST)] * 10, *[(GUEST, asked)] * 20, (OWNER, STATS))
-		    first = before(client, tags[-1])
-		    assert first <= 10, (asked, first)
-		    assert before(client, tags[-2]) == 29 - first
+		    TURNS.owner_is_first(*[(GUEST, LIST)] * 10, *[(GUEST, asked)] * 20)
 	EOF
 '
 test_expect_success 'another guest need not wait for all of them' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		tags = send(client, *[(GUEST, LIST)] * 60, (OTHER, EMPTY))
-		first = before(client, tags[-1])
-		assert first <= 10, first
+		TURNS.other_guest_is_early(EMPTY)
 	EOF
 '
 test_expect_success 'of a guest 64 lists wait, and the next are refused; what costs a look-up is answered meanwhile' '
 	python3 - <<-\EOF
 		from asks import *
 		client = wire.Client()
-		flood(client)
+		TURNS.flood(client)
 		tags = send(client, (GUEST, ("job-list.list-attrs", {})))
 		client.answer(tags[0])
-		assert waiting() > 10, waiting()
+		assert TURNS.waiting() > 10, TURNS.waiting()
 	EOF
 '
 test_expect_success 'the lists of a client that has gone are forgotten' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		flood(client)
-		last = waiting()
-		client.sock.close()
-		while now := waiting():
-		    last = now
-		assert last > 10, last
+		TURNS.gone_is_forgotten()
 	EOF
 '
 test_expect_success 'a long request that wants no answer does not wait, since it is charged to nobody' '
@@ -99,19 +74,13 @@ test_expect_success 'a long request that wants no answer does not wait, since it
 		client = wire.Client()
 		long = (LIST[0], {**LIST[1], "pad": "x" * (1 << 20)})
 		send(client, *[(GUEST, LIST)] * 10, *[(GUEST, long)] * 5, flags=wire.NORESPONSE)
-		assert waiting() <= 10, waiting()
+		assert TURNS.waiting() <= 10, TURNS.waiting()
 	EOF
 '
 test_expect_success 'a module that ends refuses those that wait' '
 	python3 - <<-\EOF
 		from asks import *
-		client = wire.Client()
-		flood(client)
-		for name in "sched-weir-fcfs", "job-exec", "job-manager":
-		    wire.Client().rpc("module.remove", {"name": name})
-		while (message := client.receive()).aux1 in (0, AGAIN):
-		    pass
-		assert "job-manager was removed" in message.text, message.text
+		TURNS.end_refuses("sched-weir-fcfs", "job-exec", "job-manager")
 	EOF
 '
 test_expect_success 'it ends' '

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the turns of guests' requests that look at many jobs or read files, so that the owner does not wait for them,
-//   however many are sent. Must not know what is asked.
+// however many are sent. Must not know what is asked.
 #pragma once
 #include <flux/core.h>
 
