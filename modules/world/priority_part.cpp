@@ -4,6 +4,7 @@
 #include "modules/world/priority_part.hpp"
 
 #include "modules/job-priority/messages/journal_events.hpp"
+#include "modules/job-priority/module/dated_event.hpp"
 #include "modules/world/manager.hpp"
 #include "modules/world/submissions.hpp"
 
@@ -83,13 +84,6 @@ Instant PriorityPart::now() {
     return time_->now();
 }
 
-priority::JobEvent PriorityPart::dated(priority::JobEvent event, bool is_live) {
-    const Instant stamp = event.time;
-    event.time = is_live ? time_->live(stamp) : time_->past(stamp);
-    event.moved = stamp - event.time;
-    return event;
-}
-
 bool PriorityPart::set_tree(const std::string& share_tree, const std::string& author) {
     const Instant at = now();
     auto proposal = service_->propose({share_tree, author, "", std::nullopt}, "share tree", at);
@@ -136,13 +130,13 @@ void PriorityPart::on_journal(const std::string& payload) {
         (void)now();
         std::vector<priority::JobEvent> events = message->events;
         for (priority::JobEvent& event : events) {
-            event = dated(std::move(event), false);
+            event = priority::dated(*time_, std::move(event), false);
         }
         service_->add_backlog(std::move(events));
     } else {
         (void)now();
         for (const priority::JobEvent& event : message->events) {
-            service_->apply(dated(event, true));
+            service_->apply(priority::dated(*time_, event, true));
         }
     }
     iterate();

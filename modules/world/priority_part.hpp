@@ -52,7 +52,6 @@ class PriorityPart : public Part {
   private:
     Instant now();
     priority::ClockReading clocks() const;
-    priority::JobEvent dated(priority::JobEvent event, bool is_live);
     bool set_tree(const std::string& share_tree, const std::string& author);
     void follow();
     void iterate();

@@ -12,6 +12,7 @@
 
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/messages/wire.hpp"
+#include "modules/job-priority/module/dated_event.hpp"
 #include "modules/job-priority/module/system_users.hpp"
 #include "modules/job-priority/tree/unknown_names.hpp"
 
@@ -159,7 +160,7 @@ JournalLink::Listener Module::journal_listener() {
     listener.begin = [this] { service_->begin_backlog(); };
     listener.backlog = [this](JournalMessage message) {
         for (JobEvent& event : message.events) {
-            event = dated(std::move(event), false);
+            event = dated(*time_, std::move(event), false);
         }
         service_->add_backlog(std::move(message.events));
     };
@@ -173,7 +174,7 @@ JournalLink::Listener Module::journal_listener() {
     listener.live = [this](const JournalMessage& message) {
         (void)now();  // an event that was stamped after a step arrives after it
         for (const JobEvent& event : message.events) {
-            service_->apply(dated(event, true));
+            service_->apply(dated(*time_, event, true));
         }
     };
     return listener;
@@ -189,13 +190,6 @@ Instant Module::now() {
             to_seconds(step), -to_seconds(time_->ahead()));
     }
     return time_->now();
-}
-
-JobEvent Module::dated(JobEvent event, bool is_live) {
-    const Instant stamp = event.time;
-    event.time = is_live ? time_->live(stamp) : time_->past(stamp);
-    event.moved = stamp - event.time;
-    return event;
 }
 
 /// A child reads tables of the instance above, whose queues are not its own.

@@ -68,8 +68,6 @@ class Module {
     Json policy_for(FluxJobId child) const;
     /// The present time of usage. It reads the clocks, since a child may report an event of this turn of the reactor.
     Instant now();
-    /// The event with this module's time in place of the eventlog's.
-    JobEvent dated(JobEvent event, bool is_live);
 
     // requests (module_requests.cpp, module_questions.cpp)
     GuestTurns::Rules question_rules() const;

@@ -56,17 +56,13 @@ class SteadyTime {
     /// read soon. So if both times are possible, the one nearer to now counts; if none is, the time is clamped.
     /// REQUIRES: look() since the event arrived.
     Instant live(Instant stamp) {
-        const Instant after = stamp - ahead_;
-        const Instant before = stamp - ahead_before_;
-        const bool may_be_after = is_live(after) && after >= step_from_ - watch_.step_min();
-        const bool may_be_before = is_live(before) && before <= step_until_ + watch_.step_min();
-        const bool is_before = may_be_before && (!may_be_after || from_now(before) < from_now(after));
-        const Instant time = is_before      ? before
-                             : may_be_after ? after
-                                            : std::clamp(after, std::min(last_live_, now()), now());
+        const Instant time = likely(stamp, last_live_ - watch_.step_min());
         last_live_ = std::max(last_live_, time);
         return time;
     }
+    /// The same for a submission. job-ingest stamps it, and the job-manager writes it into the journal up to seconds
+    /// later, after events with later stamps. So submissions keep their order, however late some of them are.
+    Instant submitted(Instant stamp) const { return likely(stamp, Instant::min()); }
     /// The same for an event of a backlog.
     Instant past(Instant stamp) const {
         const Instant time = stamp - ahead_;
@@ -74,8 +70,15 @@ class SteadyTime {
     }
 
   private:
-    bool is_live(Instant time) const {
-        return time >= last_live_ - watch_.step_min() && time <= now() + watch_.step_min();
+    /// \param earliest  an earlier time is not possible
+    Instant likely(Instant stamp, Instant earliest) const {
+        const auto is_possible = [&](Instant time) { return time >= earliest && time <= now() + watch_.step_min(); };
+        const Instant after = stamp - ahead_;
+        const Instant before = stamp - ahead_before_;
+        const bool may_be_after = is_possible(after) && after >= step_from_ - watch_.step_min();
+        const bool may_be_before = is_possible(before) && before <= step_until_ + watch_.step_min();
+        const bool is_before = may_be_before && (!may_be_after || from_now(before) < from_now(after));
+        return is_before ? before : may_be_after ? after : std::clamp(after, std::min(last_live_, now()), now());
     }
 
     Duration from_now(Instant time) const { return time < now() ? now() - time : time - now(); }

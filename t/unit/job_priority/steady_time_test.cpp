@@ -35,6 +35,25 @@ TEST_CASE("steady time: without a step it is the wall clock, and events bear the
     CHECK(time.live(at(10.000007)) == at(10.000007));  // a little after now: two readings
 }
 
+// Kills: of two submissions the earlier one, which is later than an event may be, has the time of that event.
+// Mutant: modules/job-priority/module/steady_time.hpp: likely(stamp, Instant::min()) => likely(stamp, last_live_)
+TEST_CASE("steady time: submissions that the job-manager takes in late keep their order") {
+    SteadyTime time = begun();
+    (void)time.look(reading(10));
+    CHECK(time.live(at(9.9)) == at(9.9));
+    CHECK(time.submitted(at(8.5)) == at(8.5));
+    CHECK(time.submitted(at(9.2)) == at(9.2));
+    CHECK(time.live(at(9.95)) == at(9.95));
+    (void)time.look(reading(12, -3600));
+    CHECK(time.submitted(at(9.6)) == at(9.6));  // stamped before the step
+    CHECK(time.submitted(at(11.7 - 3600)) == at(11.7));
+    CHECK(time.live(at(12 - 3600)) == at(12));
+    (void)time.look(reading(20, 36000));
+    CHECK(time.submitted(at(18 - 3600)) == at(18));
+    CHECK(time.submitted(at(19.5 + 36000)) == at(19.5));
+    CHECK(time.submitted(at(99999)) == at(20));  // no clock said so
+}
+
 // Kills: a step not kept; kept with the wrong sign; found anew at each look.
 TEST_CASE("steady time: over a step, forward or back, time goes on and durations are what they were") {
     const double set = GENERATE(-3600., 36000., 5.);
