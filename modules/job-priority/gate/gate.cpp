@@ -137,9 +137,9 @@ void Gate::count(const ShareTree& tree, FluxJobId id) {
     } else if (job->has_resources) {
         const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request->wall_time};
         admission_.start(tree, id, job->payer, got);
-    } else if (!job->is_pending() || job->is_held()) {
+    } else if (!job->is_pending()) {
         admission_.park(tree, id, job->payer, asked(*job));
-    } else if (pauses(*job)) {
+    } else if (job->is_held() || pauses(*job)) {
         admission_.pause(tree, id, job->payer, asked(*job));
     } else {
         admission_.wait(tree, id, job->payer, asked(*job));

@@ -82,11 +82,39 @@ TEST_CASE("service: a held job takes nobody's place") {
     arrive(*s, 2, 2, bob);
     s->apply(urgency(1, 3, 0));
     s->pass(at(3), Pass::marked);
+    CHECK(pushes(*s).at(1) == 0);
+    s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(2) > 0);
     s->apply(urgency(1, 4, 16));
     s->pass(at(4), Pass::marked);
     CHECK(pushes(*s).count(1) == 0);  // 0 as before
     CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
+}
+
+// The scheduler's answer may be under way when the user holds the job.
+// Mutant: modules/job-priority/gate/gate.cpp: job->is_held() || pauses(*job) => pauses(*job)
+TEST_CASE("service: a job that is held gives its place back, once it is known not to have started") {
+    auto s = limited();
+    arrive(*s, 1, 1, alice);
+    s->pass(at(1), Pass::marked);
+    push(*s);
+    arrive(*s, 2, 2, bob);
+    s->apply(urgency(1, 3, 0));
+    s->pass(at(3), Pass::marked);
+    CHECK(held_back_by(*s, 2) == "physics runs at most 1 job; 0 run, and 1 starts before it");
+    SECTION("it has started") {
+        s->apply(started(1, 3, 1));
+        s->pass(at(4), Pass::marked);
+        push(*s);
+        s->pass(at(5), Pass::marked);
+        CHECK_FALSE(held_back_by(*s, 2).empty());
+    }
+    SECTION("it is released before that") {
+        s->apply(urgency(1, 4, 16));
+        s->pass(at(4), Pass::marked);
+        CHECK(pushes(*s).at(2) == 0);
+        CHECK(held_back_by(*s, 1).empty());
+    }
 }
 
 TEST_CASE("service: a held job has the value 0, so that nothing starts it between its release and its admission") {
@@ -98,6 +126,8 @@ TEST_CASE("service: a held job has the value 0, so that nothing starts it betwee
     arrive(*s, 2, 2, bob);
     s->pass(at(3), Pass::marked);
     CHECK(pushes(*s).at(1) == 0);
+    s->pass(at(3), Pass::marked);
+    push(*s);
     s->apply(freed(2, 4));
     s->apply(urgency(1, 5, 16));
     s->pass(at(5), Pass::marked);
