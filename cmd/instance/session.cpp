@@ -159,9 +159,10 @@ Status Session::wait_up(Signals& signals, const std::function<void(const std::st
     const Duration begin = monotonic_now(), deadline = begin + 60s;
     std::string told;
     for (Duration pause = 10ms; monotonic_now() < deadline; pause = std::min<Duration>(pause * 2, 200ms)) {
-        const std::vector<PartitionState> states = told_partition_states(*client_);
+        const auto answer = partition_states(*client_);
+        const auto states = answer ? *answer : std::vector<PartitionState>();
         follow_logs(states);
-        bool are_up = true;
+        bool are_up = answer.has_value();
         for (const PartitionState& state : states) {
             are_up = are_up && !is_awaited(state, monotonic_now() < begin + start_patience);
             if (state.is_down && !state.is_changed) {
@@ -169,8 +170,11 @@ Status Session::wait_up(Signals& signals, const std::function<void(const std::st
                              "the partition " + state.name + " ended before it served its queue: " + state.why};
             }
         }
-        if (const std::string text = monotonic_now() < begin + start_patience ? told : starting_text(states);
-            text != told) {
+        std::string text = told;
+        if (monotonic_now() >= begin + start_patience) {
+            text = answer ? starting_text(states) : "the parent says: " + answer.error().message;
+        }
+        if (text != told) {
             print_line("Not all partitions have started: " + text + ".");
             told = text;
         }
