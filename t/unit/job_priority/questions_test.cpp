@@ -77,12 +77,15 @@ TEST_CASE("questions: a job that a limit holds back is ahead of none", "[questio
     service->begin_backlog();
     service->end_backlog(at(0));
     for (const FluxJobId id : {1, 2, 3}) {
-        service->apply(submitted(id, 1, id == 3 ? alice : bob, "", id == 3 ? 10 : 16));
+        service->apply(submitted(id, 1, id == 3 ? alice : bob, "", id == 3 ? 1 : 30));  // by priority 2 is ahead of 3
         service->apply(eligible(id, 1));
     }
+    service->apply(submitted(4, 1, alice));  // takes from her fair share
     service->pass(at(1));
     service->apply(started(1, 1, 1));
+    service->apply(started(4, 1, 1));
     service->pass(at(2));
+    CHECK(service->ranking().fine_priority(2, at(2)) > service->ranking().fine_priority(3, at(2)));
     const Json list = list_view(*service, at(2), {});
     const json_t* last = json_array_get(json_object_get(list.get(), "jobs"), 1);
     CHECK(json_integer_value(json_object_get(last, "id")) == 2);

@@ -131,8 +131,6 @@ Site a_ruled_site() {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down_pass.cpp: const bool is_well = has_room && !is_stuck; => const bool is_well =
-// true;
 TEST_CASE("hand down: no job waits that an idle child with room could run", "[property]") {
     rc::prop("after each plan", [] {
         Site site = a_site();

@@ -182,6 +182,7 @@ TEST_CASE("hand down: a job behind one that does not fit is given for backfillin
     CHECK(planned(plan) == Moves{{JobId{10}, {}, left}, {JobId{11}, {}, right}, {JobId{13}, {}, left}});
 }
 
+// Mutant: modules/job-route/hand_down_pass.cpp: is_well = has_room && !is_stuck; => is_well = true;
 TEST_CASE("hand down: what waits in one child goes to another that has room; a give on its way stays") {
     HandDown plan = two_children(4);
     plan.set(JobId{1}, a_job(Standing::busy, 4, left));

@@ -140,10 +140,10 @@ TEST_CASE("route rules: nobody waits for a guest's child, whatever size it claim
     for (const bool is_attached : {false, true}) {
         RouteTable table = with_two();
         const JobId guests{3};
-        run_host(table, guests, guest);
+        run_host(table, guests, guest, {"batch"}, 64);
         if (is_attached) {
             Attach attach = an_attach(guests);
-            attach.cores = 1'000'000;
+            attach.cores = 1'000'000;  // those of its job count
             REQUIRE(table.attach(attach, {guest, false}));
         }
         enter_with(table, JobId{100}, 30min, 8);

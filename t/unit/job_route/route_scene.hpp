@@ -24,12 +24,13 @@ inline JournalEvent an_event(Kind kind) {
     return event;
 }
 
-inline void run_host(RouteTable& table, JobId id, std::uint32_t userid = 0,
-                     std::vector<std::string> serves = {"batch"}) {
+inline void run_host(RouteTable& table, JobId id, std::uint32_t userid = 0, std::vector<std::string> serves = {"batch"},
+                     std::int64_t cores = 0) {
     JournalEvent submit = an_event(Kind::submit);
     submit.userid = userid;
     JobFacts facts;
     facts.serves = std::move(serves);
+    facts.cores = cores;
     table.submitted(id, submit, facts);
     table.event(id, an_event(Kind::priority));
     JournalEvent alloc = an_event(Kind::alloc);
