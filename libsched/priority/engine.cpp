@@ -130,14 +130,13 @@ double PriorityEngine::fairshare_of(std::size_t i, std::span<const double> facto
     return a < factors.size() ? factors[a] : 0.;
 }
 
-std::uint32_t PriorityEngine::compute_afresh(std::size_t i, std::int64_t now_us,
-                                             std::span<const double> factors) const {
-    const double sum = combine(pass_values(settings_), now_us - eligible_us_[i], fairshare_of(i, factors), static_[i]);
+std::uint32_t PriorityEngine::compute_afresh(std::size_t i, std::int64_t now_us, double factor) const {
+    const double sum = combine(pass_values(settings_), now_us - eligible_us_[i], factor, static_[i]);
     return bypass_or(urgency_[i], whole(sum));
 }
 
-std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const {
-    const std::uint32_t priority = compute_afresh(i, now_us, factors);
+std::uint32_t PriorityEngine::compute(std::size_t i, std::int64_t now_us, double factor) const {
+    const std::uint32_t priority = compute_afresh(i, now_us, factor);
     return settings_.only_raises ? std::max(priority, floor_[i]) : priority;
 }
 
@@ -200,7 +199,7 @@ void PriorityEngine::take_changes(std::size_t from, std::span<const std::uint32_
 void PriorityEngine::pass_one(Slot slot, Instant now, std::span<const double> factors, std::vector<Change>& changed) {
     WEIR_CHECK(is_live(slot));
     const std::size_t i = slot.value;
-    const std::uint32_t priority = compute(i, micros(now), factors);
+    const std::uint32_t priority = compute(i, micros(now), fairshare_of(i, factors));
     if (settings_.only_raises) {
         floor_[i] = priority;
     }
@@ -253,12 +252,19 @@ JobInputs PriorityEngine::inputs(Slot slot) const {
 
 std::uint32_t PriorityEngine::priority(Slot slot, Instant now, std::span<const double> factors) const {
     WEIR_CHECK(is_live(slot));
-    return compute(slot.value, micros(now), factors);
+    return compute(slot.value, micros(now), fairshare_of(slot.value, factors));
+}
+
+std::uint32_t PriorityEngine::priority(Slot slot, Instant now, double factor) const {
+    WEIR_CHECK(is_live(slot));
+    const bool is_given = !extras_.empty() && extras_[slot.value].given.given.has_value();
+    return compute(slot.value, micros(now), is_given ? 0. : factor);
 }
 
 bool PriorityEngine::is_kept_up(Slot slot, Instant now, std::span<const double> factors) const {
     WEIR_CHECK(is_live(slot));
-    return settings_.only_raises && floor_[slot.value] > compute_afresh(slot.value, micros(now), factors);
+    return settings_.only_raises &&
+           floor_[slot.value] > compute_afresh(slot.value, micros(now), fairshare_of(slot.value, factors));
 }
 
 std::int64_t PriorityEngine::fine_priority(Slot slot, Instant now, std::span<const double> factors) const {

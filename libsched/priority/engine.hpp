@@ -60,6 +60,8 @@ class PriorityEngine {
     JobInputs inputs(Slot slot) const;
     /// The priority that a pass at `now` would give. O(1).
     std::uint32_t priority(Slot slot, Instant now, std::span<const double> factors) const;
+    /// The same with this factor for the job's association. O(1).
+    std::uint32_t priority(Slot slot, Instant now, double factor) const;
     /// Whether the result of an earlier pass is above what the job's sum gives now: only_raises. O(1).
     bool is_kept_up(Slot slot, Instant now, std::span<const double> factors) const;
     /// The same with fine_bits fractional bits: fine_priority() >> fine_bits is priority(). It orders jobs whose sums
@@ -94,9 +96,9 @@ class PriorityEngine {
     double fairshare_of(std::size_t i, std::span<const double> factors) const;
     /// Appends the slots from `from` on whose priority differs from the pushed one, and marks them as pushed.
     void take_changes(std::size_t from, std::span<const std::uint32_t> priorities, std::vector<Change>& changed);
-    std::uint32_t compute(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
+    std::uint32_t compute(std::size_t i, std::int64_t now_us, double factor) const;
     /// The same, whatever earlier passes gave.
-    std::uint32_t compute_afresh(std::size_t i, std::int64_t now_us, std::span<const double> factors) const;
+    std::uint32_t compute_afresh(std::size_t i, std::int64_t now_us, double factor) const;
 
     PrioritySettings settings_;
     ClassFactors classes_;  ///< of settings_

@@ -16,11 +16,47 @@ constexpr std::int64_t step = 1 << 12;
 }  // namespace
 
 void HeadOrder::put(const PriorityEngine& engine, PriorityEngine::Slot slot, std::uint16_t queue, Instant now) {
-    const JobId before = parts_.is_known(slot) ? parts_.at(slot).id : JobId{};
     parts_.put(engine, slot, queue, now);
     values_.resize(std::max(values_.size(), engine.slots()));
-    if (parts_.at(slot).id != before) {  // the slot is another job's
+    list_number(slot);
+}
+
+void HeadOrder::remove(PriorityEngine::Slot slot) {
+    parts_.remove(slot);
+    if (slot.value < values_.size()) {
+        list_number(slot);
+    }
+}
+
+void HeadOrder::forget(PriorityEngine::Slot slot) {
+    remove(slot);
+    if (slot.value < values_.size()) {
         values_[slot.value].value = 0;
+        values_[slot.value].number = 0;
+    }
+}
+
+void HeadOrder::set_number(PriorityEngine::Slot slot, std::uint32_t number) {
+    values_.resize(std::max<std::size_t>(values_.size(), slot.value + 1));
+    if (values_[slot.value].number != number) {
+        take_number(slot);
+        values_[slot.value].number = number;
+        list_number(slot);
+    }
+}
+
+void HeadOrder::take_number(PriorityEngine::Slot slot) {
+    if (std::exchange(values_[slot.value].is_numbered, false)) {
+        numbers_.erase(Numbered{values_[slot.value].number, parts_.at(slot).id, slot});
+    }
+}
+
+void HeadOrder::list_number(PriorityEngine::Slot slot) {
+    Value& value = values_[slot.value];
+    if (!parts_.is_known(slot) || !parts_.at(slot).is_in) {
+        take_number(slot);
+    } else if (value.number != 0 && !value.is_numbered) {
+        value.is_numbered = numbers_.insert(Numbered{value.number, parts_.at(slot).id, slot});
     }
 }
 
@@ -71,7 +107,7 @@ void HeadOrder::choose(const PriorityEngine& engine, Instant now, std::span<cons
     const std::int64_t aged = parts_.gained(engine, now);
     const auto& groups = parts_.groups();
     std::vector<Cursor> cursors;
-    bool is_one_queue = true;
+    is_one_queue_ = true;
     for (auto group = groups.begin(); group != groups.end();) {
         const std::uint16_t queue = group->first.queue;
         cursors.clear();
@@ -81,15 +117,45 @@ void HeadOrder::choose(const PriorityEngine& engine, Instant now, std::span<cons
                 engine.fine_fairshare(group->first.factor, factors) + (group->first.is_ageing ? aged : 0);
             cursors.push_back({first.terms + added, &first, &group->second, {}, added});
         }
-        is_one_queue = is_one_queue && head_.empty();
+        is_one_queue_ = is_one_queue_ && head_.empty();
         choose_of(cursors);
     }
-    if (!is_one_queue) {
+    if (!is_one_queue_) {
         std::sort(head_.begin(), head_.end(), [](const Cursor& a, const Cursor& b) { return b < a; });
     }
 }
 
 // ---- the values ----
+
+std::size_t HeadOrder::first_in_order() const {
+    constexpr std::size_t none = SIZE_MAX;
+    std::vector<std::size_t> rank(head_.size(), none);  // by number, as long as there is nobody but the head's jobs
+    std::size_t ranked = 0;
+    numbers_.walk([&](const Numbered& numbered) {
+        const std::uint32_t listed = values_[numbered.slot.value].listed;
+        if (listed != 0) {
+            rank[listed - 1] = ranked++;
+        }
+        return listed != 0;
+    });
+    std::size_t first = head_.size();
+    for (std::size_t next = none; first > 0 && rank[first - 1] < next; first--) {
+        next = rank[first - 1];
+    }
+    return first;
+}
+
+std::size_t HeadOrder::count_of_values() const {
+    std::size_t count = is_one_queue_ ? first_in_order() : head_.size();
+    // Jobs that left the head would stand above those without a value, and lose theirs: too much for a few.
+    if (2 * count > head_.size()) {
+        return head_.size();
+    }
+    for (std::size_t i = count; i < head_.size(); i++) {
+        count = wanted_[i] != 0 ? i + 1 : count;  // a job that has a value keeps it
+    }
+    return count;
+}
 
 void HeadOrder::drop_misplaced() {
     // Patience: ends[k] is the place that ends the best run of k + 1; back[i] the one before i in its run.
@@ -167,7 +233,7 @@ void HeadOrder::spread() {
 }
 
 void HeadOrder::send_new() {
-    for (std::size_t i = 0; i < head_.size(); i++) {
+    for (std::size_t i = 0; i < wanted_.size(); i++) {
         const PriorityEngine::Slot slot = head_[i].entry->slot;
         Value& value = values_[slot.value];
         if (value.value != wanted_[i]) {
@@ -182,13 +248,15 @@ void HeadOrder::send_new() {
 
 void HeadOrder::send_back_leavers() {
     // Who left the head keeps his value as long as it is below all of the head: he may come back.
-    const std::uint32_t least = wanted_.empty() ? UINT32_MAX : wanted_.back();
+    const bool have_all = wanted_.size() == head_.size();
+    const std::uint32_t least = !have_all ? 0 : wanted_.empty() ? UINT32_MAX : wanted_.back();
     const std::size_t leavers_max = 4 * depth_;
     std::size_t leavers = 0;
     std::erase_if(valued_, [&](PriorityEngine::Slot slot) {
         Value& value = values_[slot.value];
         if (value.value != 0 && parts_.at(slot).is_in &&
-            (value.is_listed || (value.value < least && ++leavers <= leavers_max))) {
+            ((value.listed != 0 && value.listed <= wanted_.size()) ||
+             (value.listed == 0 && value.value < least && ++leavers <= leavers_max))) {
             return false;
         }
         value.has_valued = false;
@@ -206,17 +274,19 @@ std::span<const HeadOrder::Send> HeadOrder::pass(const PriorityEngine& engine, I
     choose(engine, now, factors);
     wanted_.clear();
     for (const Cursor& place : head_) {
-        values_[place.entry->slot.value].is_listed = true;
-        wanted_.push_back(values_[place.entry->slot.value].value);
+        Value& value = values_[place.entry->slot.value];
+        wanted_.push_back(value.value);
+        value.listed = static_cast<std::uint32_t>(wanted_.size());
     }
     drop_misplaced();
+    wanted_.resize(count_of_values());
     if (!fill()) {
         spread();
     }
     send_new();
     send_back_leavers();
     for (const Cursor& place : head_) {
-        values_[place.entry->slot.value].is_listed = false;
+        values_[place.entry->slot.value].listed = 0;
     }
     return sends_;
 }

@@ -62,12 +62,13 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
     engine_.configure(std::move(engine));
 }
 
-std::uint32_t PendingQueue::first_number(JobInputs like, std::span<const double> factors) {
+std::uint32_t PendingQueue::first_number(JobInputs like, const Moment& at) {
     like.eligible = never;
     const PriorityEngine::Slot slot = alone_.insert(like);
-    const std::uint32_t number = alone_.priority(slot, Instant{}, factors);
+    const std::uint32_t number = scheduler_.takes_order ? behind_head(alone_.priority(slot, Instant{}, at.factors))
+                                                        : number_of(alone_, slot, at);
     alone_.remove(slot);
-    return behind_head(number);
+    return number;
 }
 
 std::optional<std::uint32_t> PendingQueue::given_first() const {
@@ -164,7 +165,7 @@ void PendingQueue::remove(FluxJobId id) {
         return;
     }
     leave(engine_.inputs(known->second.slot).association, known->second);
-    head_.remove(known->second.slot);
+    head_.forget(known->second.slot);
     engine_.remove(known->second.slot);
     places_.erase(known);
     marked_.erase(id);
@@ -185,6 +186,7 @@ void PendingQueue::clear() {
     head_.clear();
     places_.clear();
     by_factor_.clear();
+    bases_.clear();
     marked_.clear();
     marked_factors_.clear();
     admitted_.clear();
@@ -223,22 +225,50 @@ void PendingQueue::hand_over_first(const PriorityEngine::Change& change, Pusher&
     }
 }
 
-std::size_t PendingQueue::hand_over_numbers(Pusher& pusher) {
-    for (const PriorityEngine::Change& change : changes_) {
-        const FluxJobId id = change.id.value;
-        if (change.priority == priority_held || change.priority == priority_expedited) {
-            continue;
+void PendingQueue::hand_over_shown(const PriorityEngine::Change& change, Pusher& pusher) {
+    const FluxJobId id = change.id.value;
+    if (!pusher.has_wanted(id)) {
+        hand_over_first(change, pusher);
+    } else if (is_all_news_ || marked_.count(id) != 0) {
+        pusher.want(id, behind_head(change.priority));
+    } else {
+        pusher.want_shown(id, behind_head(change.priority));
+    }
+}
+
+std::size_t PendingQueue::hand_over_numbers(const Moment& at, Pusher& pusher) {
+    if (scheduler_.takes_order) {
+        for (const PriorityEngine::Change& change : changes_) {
+            if (change.priority != priority_held && change.priority != priority_expedited) {
+                hand_over_shown(change, pusher);
+            }
         }
-        const bool is_news = is_all_news_ || marked_.count(id) != 0;
-        if (!pusher.has_wanted(id)) {
-            hand_over_first(change, pusher);
-        } else if (is_news && head_.value(change.slot) == 0) {
-            pusher.want(id, behind_head(change.priority));
-        } else if (scheduler_.takes_order) {
-            pusher.want_shown(id, behind_head(change.priority));
+    } else if (is_all_news_) {
+        for (const auto& [id, place] : places_) {
+            hand_over_number(id, place.slot, at, pusher);
+        }
+    } else {
+        for (const FluxJobId id : marked_) {
+            hand_over_number(id, places_.at(id).slot, at, pusher);
         }
     }
     return changes_.size();
+}
+
+void PendingQueue::hand_over_number(FluxJobId id, PriorityEngine::Slot slot, const Moment& at, Pusher& pusher) {
+    const std::uint32_t priority = engine_.priority(slot, at.now, at.factors);
+    if (priority == priority_held || priority == priority_expedited) {
+        return;
+    }
+    head_.set_number(slot, number_of(engine_, slot, at));
+    if (head_.value(slot) == 0) {
+        pusher.want(id, head_.number(slot));
+    }
+}
+
+std::uint32_t PendingQueue::number_of(const PriorityEngine& engine, PriorityEngine::Slot slot, const Moment& at) {
+    const NumberBases::Basis basis = bases_.of(engine.inputs(slot).association, at.now, at.factors);
+    return behind_head(engine.priority(slot, basis.at, basis.factor));
 }
 
 void PendingQueue::put_marked_into_head(Instant now) {
@@ -264,7 +294,8 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
     if (has_head()) {
         put_marked_into_head(now);
         head_.refresh(engine_, now);
-        changed = hand_over_numbers(pusher);
+        bases_.keep_if([this](std::uint32_t factor) { return by_factor_.count(factor) != 0; });
+        changed = hand_over_numbers({now, factors}, pusher);
     } else if (!has_order()) {
         changed = hand_over(pusher);
     } else {
@@ -295,7 +326,7 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
     std::size_t changed = 0;
     if (has_head()) {
         put_marked_into_head(now);
-        changed = hand_over_numbers(pusher);
+        changed = hand_over_numbers({now, factors}, pusher);
     } else {
         judge_marked_factors(now, factors);
         for (PriorityEngine::Change& change : changes_) {
@@ -314,6 +345,7 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
 void PendingQueue::expect_nothing() {
     engine_.forget_pushed();
     head_.forget_values();
+    renumber();
     is_all_news_ = true;
 }
 
@@ -389,14 +421,9 @@ void PendingQueue::push_values(const Moment& at, Pusher& job_manager) {
         if (known == places_.end()) {
             continue;
         }
-        if (send.value != 0) {
-            job_manager.want(send.id.value, send.value);
-        } else {
-            // A job that is held or expedited now gets its number when it is released.
-            const std::uint32_t number = engine_.priority(known->second.slot, at.now, at.factors);
-            const bool is_number = number != priority_held && number != priority_expedited;
-            job_manager.want(send.id.value, is_number ? behind_head(number) : priority_min);
-        }
+        // A job that has been held or expedited ever since gets its number when it is released.
+        const std::uint32_t number = std::max(head_.number(known->second.slot), priority_min);
+        job_manager.want(send.id.value, send.value != 0 ? send.value : number);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "libsched/priority/head_order.hpp"
 #include "libsched/priority/push_order.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
+#include "modules/job-priority/ranking/number_bases.hpp"
 #include "modules/job-priority/sends/order_feed.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/settings.hpp"
@@ -59,8 +60,10 @@ class PendingQueue {
     void remove(FluxJobId id);
     /// The plugin has given the new job this first value. With PushRule::head it stays until the next full pass.
     void expect(FluxJobId id, std::uint32_t number) { places_.at(id).expected = number; }
-    /// The number behind the head that a new job like this has if it has not waited. O(1).
-    std::uint32_t first_number(JobInputs like, std::span<const double> factors);
+    /// The number of a new job like this that has not waited. O(1).
+    std::uint32_t first_number(JobInputs like, const Moment& at);
+    /// The factors have other indices, or another meaning: every job is put again, and gets its number as of now.
+    void renumber() { bases_.clear(); }
     /// Whether a limit or a cap holds a job back: such a job has no place in the head.
     void hold_back(FluxJobId id, bool is_held_back);
     /// Sets the priority by the policy instead of the sum, priority_min until then; marks the job if it changes. A
@@ -74,8 +77,8 @@ class PendingQueue {
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
     /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs; with
-    /// PushRule::head the numbers of new jobs, and the others for display if the scheduler takes the order. Held and
-    /// expedited jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
+    /// PushRule::head the numbers of new jobs, and all for display if the scheduler takes the order. Held and expedited
+    /// jobs are skipped: the job-manager itself overrides their priority. Returns the number of changes.
     /// O(jobs) over flat arrays.
     std::size_t pass(Instant now, std::span<const double> factors, Pusher& pusher);
     /// Recomputes only the marked jobs and those of marked factors; with PushRule::order they are near their places
@@ -126,8 +129,11 @@ class PendingQueue {
     std::optional<std::uint32_t> given_first() const;
     std::size_t hand_over(Pusher& pusher);
     /// The same with PushRule::head.
-    std::size_t hand_over_numbers(Pusher& pusher);
+    std::size_t hand_over_numbers(const Moment& at, Pusher& pusher);
+    void hand_over_number(FluxJobId id, PriorityEngine::Slot slot, const Moment& at, Pusher& pusher);
+    void hand_over_shown(const PriorityEngine::Change& change, Pusher& pusher);
     void hand_over_first(const PriorityEngine::Change& change, Pusher& pusher);
+    std::uint32_t number_of(const PriorityEngine& engine, PriorityEngine::Slot slot, const Moment& at);
     void put_marked_into_head(Instant now);
     void judge_marked_factors(Instant now, std::span<const double> factors);
     void forget_marks();
@@ -160,6 +166,7 @@ class PendingQueue {
     Settings settings_;
     std::unordered_map<FluxJobId, Place> places_;
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
+    NumberBases bases_;                                                               ///< of the job-manager's numbers
     std::set<FluxJobId> marked_;
     std::set<std::uint32_t> marked_factors_;
     std::vector<FluxJobId> admitted_;              ///< no longer held back; to be inserted into the head

@@ -27,12 +27,14 @@ Ranking::Ranking(const Settings& settings, UserNames& users, bool is_child)
 bool Ranking::configure(const ShareTree& tree, Instant now) {
     shares_.configure();
     configure_queue(tree);
+    queue_.renumber();
     return configure_order(now);
 }
 
 void Ranking::set_tree(const ShareTree& tree) {
     shares_.forget();
     configure_queue(tree);
+    queue_.renumber();
 }
 
 bool Ranking::set_machine(const ShareTree& tree, const MachineSize& machine) {
@@ -50,6 +52,9 @@ bool Ranking::set_machine(const ShareTree& tree, const MachineSize& machine) {
 void Ranking::take_parent_factors(const ShareTree& tree, const std::vector<FactorRow>& rows, bool is_complete) {
     shares_.take_parent_factors(rows, is_complete);
     configure_queue(tree);
+    if (is_complete) {
+        queue_.renumber();
+    }
 }
 
 void Ranking::clear() {

@@ -74,8 +74,8 @@ class Ranking {
             scheduler.withdraw_all();
         }
     }
-    /// The number that a new job like this has now, behind the head.
-    std::uint32_t first_number(const JobInputs& like) { return queue_.first_number(like, factors()); }
+    /// The number that a new job like this has now.
+    std::uint32_t first_number(const JobInputs& like) { return queue_.first_number(like, {time_, factors()}); }
     /// For the jobs whose value the policy changed in the last evaluate(): whether it holds them back.
     std::vector<std::pair<FluxJobId, bool>> caps() const;
     /// A greater value is earlier; 0 for a job that is not pending.

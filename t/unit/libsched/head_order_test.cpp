@@ -32,7 +32,7 @@ struct World {
     HeadOrder head;
     std::map<std::uint64_t, PriorityEngine::Slot> slots;
     std::set<std::uint64_t> held_back;
-    std::map<std::uint64_t, std::uint32_t> values;  // of the other queue; a job's first is small
+    std::map<std::uint64_t, std::uint32_t> values;  // of the other queue; a job's first is its number
     std::vector<double> factors{0.2, 0.5, 0.5, 0.9};
     Instant now = at(0);
     std::size_t sent = 0;
@@ -48,13 +48,19 @@ struct World {
             head.put(engine, slots.at(id), engine.inputs(slots.at(id)).queue, now);
         }
     }
+    void set_number(std::uint64_t id, std::uint32_t number) {
+        head.set_number(slots.at(id), number);
+        if (head.value(slots.at(id)) == 0) {
+            values[id] = number;
+        }
+    }
     void insert(const JobInputs& job) {
         slots[job.id.value] = engine.insert(job);
-        values[job.id.value] = static_cast<std::uint32_t>(1 + job.id.value % 7);
         put(job.id.value);
+        set_number(job.id.value, static_cast<std::uint32_t>(1 + job.id.value % 7));
     }
     void erase(std::uint64_t id) {
-        head.remove(slots.at(id));
+        head.forget(slots.at(id));
         engine.remove(slots.at(id));
         slots.erase(id);
         values.erase(id);
@@ -64,7 +70,7 @@ struct World {
         for (const HeadOrder::Send& send : head.pass(engine, now, factors)) {
             if (slots.count(send.id.value) != 0) {
                 sent++;
-                values[send.id.value] = send.value == 0 ? 5 : send.value;
+                values[send.id.value] = send.value == 0 ? head.number(send.slot) : send.value;
             }
         }
     }
@@ -89,7 +95,7 @@ struct World {
         std::vector<QueueKey> keys;
         for (const auto& [id, slot] : slots) {
             if (may_start(id)) {
-                keys.push_back({values.at(id), engine.inputs(slot).submit, JobId{id}});
+                keys.push_back({values.at(id), Instant{}, JobId{id}});
             }
         }
         std::sort(keys.begin(), keys.end());
@@ -110,13 +116,13 @@ struct World {
     }
 };
 
-JobInputs any_job(std::uint64_t id, Instant now) {
+JobInputs any_job(std::uint64_t id, Instant now, int queues) {
     JobInputs in;
     in.id = JobId{id};
     in.submit = at(*rc::gen::inRange(0, 3));
     in.eligible = now - std::chrono::seconds(*rc::gen::inRange(-30, 300));
     in.association = *rc::gen::inRange(0U, 5U);
-    in.queue = static_cast<std::uint16_t>(*rc::gen::inRange(0, 2));
+    in.queue = static_cast<std::uint16_t>(*rc::gen::inRange(0, queues));
     in.urgency = *rc::gen::elementOf(std::vector<std::uint8_t>{16, 16, 16, 1, 30, 0, 31});
     return in;
 }
@@ -139,10 +145,22 @@ void check_head(const World& world) {
 // Kills: a job that left the head keeps a value among those of the head; a held or limited job keeps its place in the
 // head; the values of two jobs that swapped are kept; a new job does not displace the last of the head; a slot's next
 // job has the value of the one before it; a job that begins to age, or ends, is compared with the terms it had; the
-// head of one queue is the head of all; a factor's change moves only jobs that were put again.
+// head of one queue is the head of all; a factor's change moves only jobs that were put again; a job that the numbers
+// have among those of the head is overlooked; a job that left the head keeps its value above a head without values.
+// Mutant: libsched/priority/head_order.cpp: return listed != 0; => return true;
+// Mutant: libsched/priority/head_order.cpp: first > 0 && rank[first - 1] < next => first > 0 && rank[first - 1] != none
+// Mutant: libsched/priority/head_order.cpp: !have_all ? 0 : => false ? 0 :
+// Mutant: libsched/priority/head_order.cpp: std::size_t count = is_one_queue_ ? => std::size_t count = true ?
 TEST_CASE("head order: whatever happens, the other queue's first jobs are the true first, in their order") {
     rc::prop("after each pass, the scheduler starts the true first of the jobs that may start", [] {
         World world(*rc::gen::inRange<std::size_t>(1, 7));
+        const int queues = *rc::gen::inRange(1, 3);
+        // Numbers that have nothing to do with the order, or those of the time when the job came.
+        const bool have_sense = *rc::gen::arbitrary<bool>();
+        const auto number = [&](std::uint64_t id) {
+            return have_sense ? std::max(1U, world.engine.priority(world.slots.at(id), world.now, world.factors))
+                              : *rc::gen::inRange(1U, 8U);
+        };
         std::uint64_t next = 1;
         const auto pick = [&] {
             return std::next(world.slots.begin(), *rc::gen::inRange<int>(0, static_cast<int>(world.slots.size())))
@@ -152,7 +170,9 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
         for (int step = 0; step < steps; step++) {
             const int what = *rc::gen::inRange(0, 14);
             if (what < 5 || world.slots.empty()) {
-                world.insert(any_job(next++, world.now));
+                world.insert(any_job(next, world.now, queues));
+                world.set_number(next, std::min(number(next), behind_head_max));
+                next++;
             } else if (what < 7) {  // the other queue starts its first, or another one ends
                 const auto waiting = world.as_sent();
                 world.erase(what == 5 || waiting.empty() ? pick() : waiting.front());
@@ -161,10 +181,11 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
                           world.factors[*rc::gen::inRange<std::size_t>(0, 4)]);
             } else if (what == 9) {  // edited, held, expedited, released
                 const std::uint64_t id = pick();
-                JobInputs job = any_job(id, world.now);
+                JobInputs job = any_job(id, world.now, queues);
                 job.submit = world.engine.inputs(world.slots.at(id)).submit;
                 world.engine.update(world.slots.at(id), job);
                 world.put(id);
+                world.set_number(id, std::min(number(id), behind_head_max));
             } else if (what == 10) {  // a limit holds it back, or no more
                 const std::uint64_t id = pick();
                 if (world.held_back.erase(id) == 0) {
@@ -183,7 +204,7 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
             } else {
                 world.head.forget_values();
                 for (auto& [id, value] : world.values) {
-                    value = 5;
+                    value = world.head.number(world.slots.at(id));
                 }
             }
             world.pass();
@@ -236,6 +257,60 @@ TEST_CASE("head order: a pass after which nothing changed sends nothing") {
     CHECK(world.sent == 4);
     world.pass();
     CHECK(world.sent == 4);
+}
+
+// Kills: a value for a job whose number has it at its place; values that are never given up.
+// Mutant: libsched/priority/head_order.cpp: if (2 * count > head_.size()) { => if (count > 0) {
+// Mutant: libsched/priority/head_order.cpp: = wanted_[i] != 0 ? i + 1 : count; => = head_.size();
+TEST_CASE("head order: where the numbers sort the head nothing is sent, also after ranks swapped and swapped back") {
+    constexpr std::size_t depth = 8;
+    World world(depth);
+    std::uint64_t next = 1;
+    const auto come = [&] {
+        JobInputs job;
+        job.id = JobId{next};
+        job.submit = at(0) + std::chrono::milliseconds(next);
+        job.eligible = never;
+        job.association = static_cast<std::uint32_t>(next % 2);
+        job.urgency = static_cast<std::uint8_t>(6 + next * 7 % 11);
+        world.insert(job);
+        world.set_number(next, world.engine.priority(world.slots.at(next), at(0), job.association == 0 ? 0.5 : 1.));
+        next++;
+    };
+    const auto start = [&](int jobs) {
+        for (int i = 0; i < jobs; i++) {
+            CHECK(world.as_sent().front() == world.sorted(-1).front());
+            world.erase(world.as_sent().front());
+            come();
+            world.pass();
+        }
+    };
+    world.factors = {0.5, 1.};
+    while (next < 400) {
+        come();
+    }
+    world.pass();
+    start(100);
+    CHECK(world.sent == 0);
+    world.factors = {1., 0.5};
+    world.pass();
+    CHECK(world.sent == depth);
+    start(20);
+    const std::size_t values = world.sent;
+    CHECK(values > depth);
+    world.factors = {0.5, 1.};
+    world.pass();
+    CHECK(world.sent == values + depth);  // those of the other association have their numbers again
+    start(100);
+    CHECK(world.sent == values + depth);
+    JobInputs urgent = world.engine.inputs(world.slots.at(world.sorted(-1)[2]));
+    urgent.urgency = 29;  // its number is old
+    world.engine.update(world.slots.at(urgent.id.value), urgent);
+    world.put(urgent.id.value);
+    world.pass();
+    CHECK(world.sent == values + depth + 1);
+    start(50);
+    CHECK(world.sent == values + depth + 1);
 }
 
 // Kills: the whole head is sent when one job enters it; jobs behind the head are sent.
