@@ -107,7 +107,7 @@ void HeadOrder::choose(const PriorityEngine& engine, Instant now, std::span<cons
     const std::int64_t aged = parts_.gained(engine, now);
     const auto& groups = parts_.groups();
     std::vector<Cursor> cursors;
-    is_one_queue_ = true;
+    bool is_one_queue = true;
     for (auto group = groups.begin(); group != groups.end();) {
         const std::uint16_t queue = group->first.queue;
         cursors.clear();
@@ -117,10 +117,10 @@ void HeadOrder::choose(const PriorityEngine& engine, Instant now, std::span<cons
                 engine.fine_fairshare(group->first.factor, factors) + (group->first.is_ageing ? aged : 0);
             cursors.push_back({first.terms + added, &first, &group->second, {}, added});
         }
-        is_one_queue_ = is_one_queue_ && head_.empty();
+        is_one_queue = is_one_queue && head_.empty();
         choose_of(cursors);
     }
-    if (!is_one_queue_) {
+    if (!is_one_queue) {
         std::sort(head_.begin(), head_.end(), [](const Cursor& a, const Cursor& b) { return b < a; });
     }
 }
@@ -146,7 +146,7 @@ std::size_t HeadOrder::first_in_order() const {
 }
 
 std::size_t HeadOrder::count_of_values() const {
-    std::size_t count = is_one_queue_ ? first_in_order() : head_.size();
+    std::size_t count = first_in_order();
     // Jobs that left the head would stand above those without a value, and lose theirs: too much for a few.
     if (2 * count > head_.size()) {
         return head_.size();

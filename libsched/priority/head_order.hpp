@@ -52,9 +52,9 @@ class HeadOrder {
     };
     /// The values that have to be sent so that (value or number high to low, id) sorts the first `depth` jobs of each
     /// queue, before all others, as (fine priority at `now`, submission, id) does. They count as sent. As many jobs of
-    /// the head as possible keep their values. In a single queue half of the head or more has none where the numbers
-    /// sort it. The parts of a fine priority are rounded one by one, so jobs that differ by one unit of it may be in
-    /// either order. O(associations x queues + depth log depth + jobs that begin or end to age).
+    /// the head as possible keep their values. Half of the head or more has none where the numbers sort it. The parts
+    /// of a fine priority are rounded one by one, so jobs that differ by one unit of it may be in either order.
+    /// O(associations x queues + depth log depth + jobs that begin or end to age).
     std::span<const Send> pass(const PriorityEngine& engine, Instant now, std::span<const double> factors);
     /// The value that the job has, 0 if none.
     std::uint32_t value(PriorityEngine::Slot slot) const {
@@ -130,7 +130,6 @@ class HeadOrder {
     std::vector<Value> values_;                       ///< by slot
     SortedChunks<Numbered, NumberedTraits> numbers_;  ///< of the jobs that may start
     std::vector<Cursor> head_;                        ///< of this pass
-    bool is_one_queue_ = true;                        ///< head_
     std::vector<std::uint32_t> wanted_;               ///< values of the first of head_; 0: to be chosen
     std::vector<PriorityEngine::Slot> valued_;        ///< of jobs with a value, and of some that are gone
     std::vector<Send> sends_;

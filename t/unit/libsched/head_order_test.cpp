@@ -150,7 +150,6 @@ void check_head(const World& world) {
 // Mutant: libsched/priority/head_order.cpp: return listed != 0; => return true;
 // Mutant: libsched/priority/head_order.cpp: first > 0 && rank[first - 1] < next => first > 0 && rank[first - 1] != none
 // Mutant: libsched/priority/head_order.cpp: !have_all ? 0 : => false ? 0 :
-// Mutant: libsched/priority/head_order.cpp: std::size_t count = is_one_queue_ ? => std::size_t count = true ?
 TEST_CASE("head order: whatever happens, the other queue's first jobs are the true first, in their order") {
     rc::prop("after each pass, the scheduler starts the true first of the jobs that may start", [] {
         World world(*rc::gen::inRange<std::size_t>(1, 7));
