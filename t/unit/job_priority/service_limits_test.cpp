@@ -92,7 +92,7 @@ TEST_CASE("service: a held job takes nobody's place") {
 }
 
 // The scheduler's answer may be under way when the user holds the job.
-// Mutant: modules/job-priority/gate/gate.cpp: job->is_held() || pauses(*job) => pauses(*job)
+// Mutant: modules/job-priority/gate/gate.cpp: if (!job->is_pending()) { => if (!job->is_pending() || job->is_held()) {
 TEST_CASE("service: a job that is held gives its place back, once it is known not to have started") {
     auto s = limited();
     arrive(*s, 1, 1, alice);
