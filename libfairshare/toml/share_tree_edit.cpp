@@ -63,14 +63,16 @@ Diagnostics unknown_node(const Document& document, std::string_view path) {
     return refusal("no node " + quoted(path), did_you_mean(path, paths));
 }
 
-/// Hands the edited text out only if it is a tree that differs from the old one in `path` alone and as meant.
+/// Hands the edited text out only if it is a tree that differs from the old one in `path` alone and as meant. A line
+/// that comes or goes may give its user another default account.
 EditedText checked(const Document& before, std::string text, std::string_view path,
                    std::initializer_list<ChangeKind> meant) {
     auto parsed = parse_share_tree(text, file_shown);
     if (auto* diagnostics = std::get_if<Diagnostics>(&parsed)) {
         return std::move(*diagnostics);
     }
-    const auto changes = diff_trees(before.tree, std::get<ShareTree>(parsed));
+    auto changes = diff_trees(before.tree, std::get<ShareTree>(parsed));
+    std::erase_if(changes, is_of_order);
     const bool is_as_meant =
         changes.size() <= 1 && std::all_of(changes.begin(), changes.end(), [&](const TreeChange& change) {
             return change.path == path && std::find(meant.begin(), meant.end(), change.kind) != meant.end();

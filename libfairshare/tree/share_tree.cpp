@@ -293,6 +293,17 @@ std::vector<NodeId> ShareTree::associations_of(std::string_view user) const {
     return found;
 }
 
+std::vector<NodeId> ShareTree::default_lines() const {
+    std::vector<NodeId> lines;
+    for (const std::uint32_t index : users_by_name_) {
+        const NodeId id{index};
+        if (lines.empty() || component(lines.back()) != component(id)) {
+            lines.push_back(id);
+        }
+    }
+    return lines;
+}
+
 std::vector<NodeId> ShareTree::credentials(NodeKind wanted, std::string_view of) const {
     const auto [begin, end] = equal_names(credentials_by_name_, of);
     std::vector<NodeId> found;

@@ -188,6 +188,8 @@ class ShareTree {
                                     std::string_view partition = {}) const;
     /// The users' own lines, those for one partition included: the one marked default, then in listed order.
     std::vector<NodeId> associations_of(std::string_view user) const;
+    /// The first of associations_of() of each user: the line of his default account. In order of names. O(users).
+    std::vector<NodeId> default_lines() const;
     /// The groups, queues or QoS of that name, in listed order.
     std::vector<NodeId> credentials(NodeKind kind, std::string_view name) const;
     /// The account's `@*` line, of either kind.

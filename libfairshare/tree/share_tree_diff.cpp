@@ -152,13 +152,34 @@ bool is_plain(const ShareTree& tree, NodeId id) {
            tree.kind(id) != NodeKind::others;
 }
 
-std::vector<FieldChange> changed_fields(const ShareTree& from, NodeId old_id, const ShareTree& to, NodeId new_id) {
-    if (is_plain(from, old_id) && is_plain(to, new_id)) {
+const std::string first_line = "first line";
+
+/// A tree, and by id whether the node is the listed line of a user's default account.
+struct Side {
+    explicit Side(const ShareTree& of) : tree(of), is_default_line(of.size(), 0) {
+        for (const NodeId id : of.default_lines()) {
+            is_default_line[id.value] = of.is_materialised(id) ? 0 : 1;
+        }
+    }
+    std::map<std::string, std::string> fields(NodeId id, bool with_default) const {
+        std::map<std::string, std::string> flat = flat_fields(tree, id);
+        if (with_default && is_default_line[id.value] != 0) {
+            flat.try_emplace("default", first_line);
+        }
+        return flat;
+    }
+    const ShareTree& tree;
+    std::vector<std::uint8_t> is_default_line;
+};
+
+std::vector<FieldChange> changed_fields(const Side& from, NodeId old_id, const Side& to, NodeId new_id) {
+    const bool is_other = from.is_default_line[old_id.value] != to.is_default_line[new_id.value];
+    if (!is_other && is_plain(from.tree, old_id) && is_plain(to.tree, new_id)) {
         return {};  // nearly all of a large tree
     }
     std::vector<FieldChange> changes;
-    auto before = flat_fields(from, old_id);
-    for (auto& [key, value] : flat_fields(to, new_id)) {
+    auto before = from.fields(old_id, is_other);
+    for (auto& [key, value] : to.fields(new_id, is_other)) {
         const std::string old_value = before.contains(key) ? before[key] : std::string{};
         if (old_value != value) {
             changes.push_back({key, old_value, value});
@@ -193,8 +214,15 @@ std::string_view to_string(ChangeKind kind) {
     return {};
 }
 
+bool is_of_order(const TreeChange& change) {
+    return change.kind == ChangeKind::changed && change.fields.size() == 1 && change.fields[0].field == "default" &&
+           (change.fields[0].from == first_line || change.fields[0].to == first_line);
+}
+
 std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to) {
     const std::vector<NodeId> match = match_nodes(from, to);
+    const Side before(from);
+    const Side after(to);
     std::vector<TreeChange> changes;
     std::vector<NodeId> origin(to.size(), unassociated);
     for (std::uint32_t i = 0; i < from.size(); ++i) {
@@ -216,7 +244,7 @@ std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to) {
         const bool has_moved = match[from.parent(old_id).value] != to.parent(id);
         const bool has_new_shares =
             from.shares(old_id) != to.shares(id) || from.shares_parent(old_id) != to.shares_parent(id);
-        std::vector<FieldChange> fields = changed_fields(from, old_id, to, id);
+        std::vector<FieldChange> fields = changed_fields(before, old_id, after, id);
         if (has_moved || has_new_shares || !fields.empty()) {
             changes.push_back({has_moved        ? ChangeKind::moved
                                : has_new_shares ? ChangeKind::reshared

@@ -22,6 +22,8 @@ enum class ChangeKind : std::uint8_t { added, removed, moved, reshared, changed 
 std::string_view to_string(ChangeKind kind);
 
 /// A field beside shares (limits, targets, shares in partitions, default, …) as text has it; empty: not there.
+/// `default` is "first line" where the line becomes, or no longer is, that of the user's default account without a
+/// mark.
 struct FieldChange {
     std::string field;
     std::string from;
@@ -39,9 +41,12 @@ struct TreeChange {
     double entitled_to = 0;
     std::vector<FieldChange> fields;  ///< those that differ, also a change from or to `parent` shares
 };
+/// Whether the node itself is the same, and is now, or no longer, the first line of its user.
+bool is_of_order(const TreeChange& change);
 
-/// Removed nodes first (old order), then the rest in the new tree's order. A child that came along with its moved
-/// parent is not listed. A moved node whose shares or fields changed too is listed once, as moved, with both.
+/// Another order of lines is no change, unless it gives a user another default account. Removed nodes first (old
+/// order), then the rest in the new tree's order. A child that came along with its moved parent is not listed. A moved
+/// node whose shares or fields changed too is listed once, as moved, with both.
 std::vector<TreeChange> diff_trees(const ShareTree& from, const ShareTree& to);
 
 }  // namespace weir

@@ -26,6 +26,22 @@ TEST_CASE("diff: equal trees have none, whatever the order of lines") {
     CHECK(shown(a, b).empty());
 }
 
+// Mutant: libfairshare/tree/share_tree.cpp: component(lines.back()) != component(id) => true
+TEST_CASE("diff: an order of lines that gives a user another default account is told of both lines") {
+    const ShareTree before = tree_of({{"a", 1}, {"a/@x", 1}, {"a/@y", 1}, {"b", 1}, {"b/@x", 1}});
+    const ShareTree after = tree_of({{"b", 1}, {"b/@x", 1}, {"a", 1}, {"a/@y", 1}, {"a/@x", 1}});
+    const auto changes = diff_trees(before, after);
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].path == "b/@x");
+    CHECK(changes[0].kind == ChangeKind::changed);
+    CHECK(changes[0].fields == std::vector<FieldChange>{{"default", "", "first line"}});
+    CHECK(changes[1].path == "a/@x");
+    CHECK(changes[1].fields == std::vector<FieldChange>{{"default", "first line", ""}});
+    const ShareTree more = tree_of({{"a", 1}, {"a/@x", 1}, {"a/@y", 1}, {"b", 1}, {"b/@x", 1}, {"b/@y", 1}});
+    CHECK(shown(before, more) == "add b/@y 0>1; ");
+    CHECK(std::all_of(changes.begin(), changes.end(), is_of_order));
+}
+
 TEST_CASE("diff: added, removed, re-shared") {
     const ShareTree from = tree_of({{"p", 1}, {"p/@u", 3}, {"q", 1}});
     const ShareTree to = tree_of({{"p", 2}, {"p/@v", 3}, {"q", 1}});

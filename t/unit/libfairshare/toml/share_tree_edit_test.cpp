@@ -87,6 +87,14 @@ TEST_CASE("edit: a removed line goes whole") {
     CHECK(done(remove_node_line("\"a\" = 1\n\"b\" = 1", "b")) == "\"a\" = 1\n");
 }
 
+TEST_CASE("edit: a line that gives its user another default account comes and goes") {
+    const std::string two = "\"a\" = 1\n\"a/@x\" = 1\n\"b\" = 1\n\"b/@x\" = 1\n";
+    const std::string one = "\"a\" = 1\n\"b\" = 1\n\"b/@x\" = 1\n";
+    CHECK(done(remove_node_line(two, "a/@x")) == one);
+    CHECK(done(add_node_line(one, "a/@x", 1)) == two);
+    CHECK(done(set_field_line(two, "b/@x", "default", "true")).find("default") != std::string::npos);
+}
+
 TEST_CASE("edit: a byte order mark stays where it is") {
     const std::string mark = "\xef\xbb\xbf";
     CHECK(done(set_shares(mark + "\"a\" =11 # x\n", "a", 5)) == mark + "\"a\" =5 # x\n");
