@@ -52,8 +52,9 @@ test_expect_success 'without the token nothing of the instance is told; a wrong 
 	for wrong in ("x" * 43, token[:-1], token + "x", ""):
 	    same(client.get(bare, "/api/events", ["Authorization: Bearer " + wrong])[0], 401)
 	same(client.get(bare, "/api/events?token=" + token)[0], 401)
-	same(client.get(url, "/page.js", method="POST", body="{}")[0], 405)
-	same(client.get(url, "/page.js", method="DELETE")[0], 405)
+	for path, method, allowed in (("/page.js", "POST", "GET, HEAD"), ("/page.js", "DELETE", "GET, HEAD"), ("/api/change", "PUT", "POST")):
+	    status, headers, body = client.get(url, path, method=method, body="{}")
+	    same((status, {k.lower(): v for k, v in headers}.get("allow")), (405, allowed))
 	for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/page.js/../../etc/passwd", "/built/page.js"):
 	    status, headers, body = client.get(url, path)
 	    assert status in (400, 401, 403, 404) and b"root:" not in body, (path, status, body)

@@ -31,7 +31,8 @@ struct HttpAnswer {
     /// None: the status has no body (304), or nobody knows its length (HEAD of a stream of events).
     std::shared_ptr<const std::string> body;
     bool is_gzip = false;
-    std::string etag;  ///< empty: must not be cached
+    std::string etag;   ///< empty: must not be cached
+    std::string allow;  ///< of 405: the methods that the address takes (RFC 9110, 15.5.6)
 
     static HttpAnswer of(int status, std::string text, std::string type = "application/json") {
         HttpAnswer answer;

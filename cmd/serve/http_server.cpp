@@ -418,6 +418,9 @@ void HttpServer::answer(Id id, HttpAnswer answer) {
         head.add("etag:", answer.etag);
         head.add("vary:", "accept-encoding");
     }
+    if (!answer.allow.empty()) {
+        head.add("allow:", answer.allow);
+    }
     if (answer.is_gzip) {
         head.add("content-encoding:", "gzip");
     }

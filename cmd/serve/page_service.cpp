@@ -130,9 +130,14 @@ bool PageService::answer_file(HttpServer::Id id, const HttpRequest& request) {
 }
 
 void PageService::handle(HttpServer::Id id, const HttpRequest& request) {
-    if (request.method != "GET" && request.method != "HEAD" &&
-        (request.method != "POST" || (request.path != "/api/change" && request.path != "/api/open"))) {
-        answer_text(id, 405, "this address is only read");
+    const bool is_posted = request.path == "/api/change" || request.path == "/api/open";
+    const bool is_read = request.method == "GET" || request.method == "HEAD";
+    if (!is_read && !(is_posted && request.method == "POST")) {
+        const std::string allow = is_posted ? "POST" : "GET, HEAD";
+        HttpAnswer answer =
+            HttpAnswer::of(405, "this address takes " + allow + " alone\n", "text/plain; charset=utf-8");
+        answer.allow = allow;
+        server_->answer(id, std::move(answer));
         return;
     }
     if (answer_file(id, request)) {  // holds nothing of the instance, so anybody may have it
