@@ -68,8 +68,8 @@ TEST_CASE("state log: a checkpoint takes the place of the charges before it, whe
 
 // Mutant: modules/job-priority/state/state_log.cpp: payers_in_checkpoint_ = saved.ledger.payers.size(); => ;
 TEST_CASE("state log: a large ledger is written again after as many charges as it has payers") {
-    const std::size_t payers = 3 * StateLog::charges_per_checkpoint;
-    const auto checkpoint = [payers] {
+    constexpr std::size_t payers = 3 * StateLog::charges_per_checkpoint;
+    const auto checkpoint = [] {
         LedgerCheckpoint whole;
         whole.ledger.payers.resize(payers);
         return whole;
