@@ -154,11 +154,15 @@ bool is_plain(const ShareTree& tree, NodeId id) {
 
 const std::string first_line = "first line";
 
-/// A tree, and by id whether the node is the listed line of a user's default account.
+/// A tree, and by id whether the node is the listed line of a user's default account, or the `@*` line of that of all
+/// others.
 struct Side {
     explicit Side(const ShareTree& of) : tree(of), is_default_line(of.size(), 0) {
         for (const NodeId id : of.default_lines()) {
             is_default_line[id.value] = of.is_materialised(id) ? 0 : 1;
+        }
+        if (const std::vector<NodeId> open = of.open_accounts(); !open.empty()) {
+            is_default_line[of.any_member(open.front())->value] = 1;
         }
     }
     std::map<std::string, std::string> fields(NodeId id, bool with_default) const {

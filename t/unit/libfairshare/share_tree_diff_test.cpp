@@ -40,6 +40,8 @@ TEST_CASE("diff: an order of lines that gives a user another default account is 
     const ShareTree more = tree_of({{"a", 1}, {"a/@x", 1}, {"a/@y", 1}, {"b", 1}, {"b/@x", 1}, {"b/@y", 1}});
     CHECK(shown(before, more) == "add b/@y 0>1; ");
     CHECK(std::all_of(changes.begin(), changes.end(), is_of_order));
+    const ShareTree open = tree_of({{"a", 1}, {"a/@*", 1}, {"b", 1}, {"b/@*", 1}});
+    CHECK(shown(open, tree_of({{"b", 1}, {"b/@*", 1}, {"a", 1}, {"a/@*", 1}})) == "change b/@* 1>1; change a/@* 1>1; ");
 }
 
 TEST_CASE("diff: added, removed, re-shared") {
