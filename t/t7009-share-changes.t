@@ -184,6 +184,12 @@ test_expect_success 'the tree, its history and what lies between are there after
 	test $(revision) -eq $before && weir share diff 1 2 --json >j && test $(field j "len(d[\"changes\"]) > 0") = True &&
 	weir share undo --yes && test $(revision) -eq $((before + 1))
 '
+test_expect_success 'another order of lines is told where it changes a default account, and a tree in JSON keeps its order' '
+	printf "{\"version\": 1, \"nodes\": {\"a\": 1, \"b\": 1, \"b/@zoe\": 1, \"a/@zoe\": 1}}" >two.json &&
+	weir share apply --yes two.json && weir share export | tail -n +2 >two.toml && cat two.toml && sed -n 3p two.toml | grep "b/@zoe" &&
+	sed "3{h;d};4G" two.toml >swapped.toml && weir share apply --dry-run swapped.toml >out && cat out &&
+	grep "a/@zoe .*default none → first line" out && grep "b/@zoe .*default first line → none" out && weir share undo --yes
+'
 test_expect_success 'a share-tree file that is emptied takes nothing away at the next start' '
 	before=$(revision) && had=$(nodes) && stop_weir && cp shares.toml kept.toml && : >shares.toml &&
 	start_weir --tree shares.toml --config weir.toml --statedir "$(pwd)/state" && test $(revision) -eq $before && test $(nodes) -eq $had &&

@@ -11,6 +11,18 @@
 namespace weir::cmd {
 namespace {
 
+/// In the order of its lines: a user's first one is that of the default account.
+std::string toml_of(const ShareTree& tree, const std::string& json) {
+    std::vector<NodeId> order;
+    const auto object = Json::parse(json);
+    const char* path = nullptr;
+    json_t* value = nullptr;
+    json_object_foreach(json_object_get(object->get(), "nodes"), path, value) {
+        order.push_back(*tree.find(path));
+    }
+    return write_share_tree(tree, order);
+}
+
 Exit run_share_apply(Context& context) {
     const std::string path = context.args.words[0];
     const std::string shown = path == "-" ? "standard input" : path;
@@ -26,7 +38,7 @@ Exit run_share_apply(Context& context) {
                             "the share tree is invalid:\n" + to_string(*mistakes) + "\nNothing was changed.");
     }
     TreeChangeRequest request;
-    request.toml = is_json ? write_share_tree(std::get<ShareTree>(parsed)) : *text;
+    request.toml = is_json ? toml_of(std::get<ShareTree>(parsed), *text) : *text;
     request.reason = context.args.text("message");
     request.allows_empty = context.args.has("allow-empty");
     request.asks = true;

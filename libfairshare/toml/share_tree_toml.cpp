@@ -356,12 +356,16 @@ std::string toml_table(const FieldTable& table) {
     return text + " }";
 }
 
+std::string line_of(const ShareTree& tree, NodeId node) {
+    const FieldTable fields = fields_of(tree, node);
+    return quoted(tree.path(node)) + " = " +
+           (fields.size() == 1 ? toml_value(fields.front().second) : toml_table(fields)) + "\n";
+}
+
 void write_below(const ShareTree& tree, NodeId account, std::string& text) {
     for (NodeId child : tree.children(account)) {
         if (!tree.is_materialised(child)) {
-            const FieldTable fields = fields_of(tree, child);
-            text += quoted(tree.path(child)) + " = " +
-                    (fields.size() == 1 ? toml_value(fields.front().second) : toml_table(fields)) + "\n";
+            text += line_of(tree, child);
             write_below(tree, child, text);
         }
     }
@@ -413,6 +417,14 @@ ShareTreeOrDiagnostics parse_share_tree(std::string_view text, std::string_view 
 std::string write_share_tree(const ShareTree& tree) {
     std::string text;
     write_below(tree, root_node, text);
+    return text;
+}
+
+std::string write_share_tree(const ShareTree& tree, std::span<const NodeId> order) {
+    std::string text;
+    for (const NodeId node : order) {
+        text += line_of(tree, node);
+    }
     return text;
 }
 

@@ -5,6 +5,7 @@
 // cores_max = [64, 128] }`: see tree/node_fields.hpp. Only share_tree_toml.cpp includes toml++.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,7 +43,10 @@ std::variant<std::vector<TomlNode>, Diagnostics> read_share_tree_lines(std::stri
 ShareTreeOrDiagnostics parse_share_tree(std::string_view text, std::string_view file = "shares.toml");
 
 /// The canonical text: one line a node in path form, parents before children, no comments; members that joined by `@*`
-/// are left out. parse_share_tree() of it gives an equal tree.
+/// are left out. parse_share_tree() of it gives an equal tree, but for the order of lines in different accounts, by
+/// which users have their default accounts.
 std::string write_share_tree(const ShareTree& tree);
+/// The same with the lines in this order.
+std::string write_share_tree(const ShareTree& tree, std::span<const NodeId> order);
 
 }  // namespace weir
