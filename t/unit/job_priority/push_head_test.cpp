@@ -88,14 +88,19 @@ struct HeadWorld {
     std::uint32_t sorted_by(FluxJobId id) const {
         return queue.scheduler().takes_order ? order.priority(JobId{id}, values.at(id)) : values.at(id);
     }
-    std::optional<FluxJobId> first_started() const {
+    /// The job that may start with the greatest key.
+    template <typename Key>
+    std::optional<FluxJobId> first_by(Key key) const {
         std::optional<FluxJobId> first;
         for (const auto& [id, factor] : factor_of) {
-            if (may_start(id) && (!first || sorted_by(id) > sorted_by(*first))) {
+            if (may_start(id) && (!first || key(id) > key(*first))) {
                 first = id;
             }
         }
         return first;
+    }
+    std::optional<FluxJobId> first_started() const {
+        return first_by([this](FluxJobId id) { return sorted_by(id); });
     }
     /// The waiting jobs that may start, as a scheduler that takes the order sorts them.
     std::vector<FluxJobId> as_ordered() const {
@@ -111,13 +116,7 @@ struct HeadWorld {
         return ids;
     }
     std::optional<FluxJobId> true_first() const {
-        std::optional<FluxJobId> first;
-        for (const auto& [id, factor] : factor_of) {
-            if (may_start(id) && (!first || fine(id) > fine(*first))) {
-                first = id;
-            }
-        }
-        return first;
+        return first_by([this](FluxJobId id) { return fine(id); });
     }
     /// Whether the numbers in the job-manager sort the jobs of each association, whatever its factor was when they
     /// came.

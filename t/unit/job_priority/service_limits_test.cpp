@@ -74,23 +74,6 @@ TEST_CASE("service: a job over a limit is pushed as 0 until another of its accou
     CHECK(pushes(*s).at(2) > 0);
 }
 
-TEST_CASE("service: a held job takes nobody's place") {
-    auto s = limited();
-    arrive(*s, 1, 1, alice);
-    s->pass(at(1), Pass::marked);
-    push(*s);
-    arrive(*s, 2, 2, bob);
-    s->apply(urgency(1, 3, 0));
-    s->pass(at(3), Pass::marked);
-    CHECK(pushes(*s).at(1) == 0);
-    s->pass(at(3), Pass::marked);
-    CHECK(pushes(*s).at(2) > 0);
-    s->apply(urgency(1, 4, 16));
-    s->pass(at(4), Pass::marked);
-    CHECK(pushes(*s).count(1) == 0);  // 0 as before
-    CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
-}
-
 // The scheduler's answer may be under way when the user holds the job.
 // Mutant: modules/job-priority/gate/gate.cpp: if (!job->is_pending()) { => if (!job->is_pending() || job->is_held()) {
 TEST_CASE("service: a job that is held gives its place back, once it is known not to have started") {
@@ -108,6 +91,15 @@ TEST_CASE("service: a job that is held gives its place back, once it is known no
         push(*s);
         s->pass(at(5), Pass::marked);
         CHECK_FALSE(held_back_by(*s, 2).empty());
+    }
+    SECTION("the job-manager has withdrawn it") {
+        CHECK(pushes(*s).at(1) == 0);
+        s->pass(at(3), Pass::marked);
+        CHECK(pushes(*s).at(2) > 0);
+        s->apply(urgency(1, 4, 16));
+        s->pass(at(4), Pass::marked);
+        CHECK(pushes(*s).count(1) == 0);  // 0 as before
+        CHECK(held_back_by(*s, 1) == "physics runs at most 1 job; 0 run, and 1 starts before it");
     }
     SECTION("it is released before that") {
         s->apply(urgency(1, 4, 16));
