@@ -105,7 +105,7 @@ test_expect_success 'a job that was handed to the executor is not run again, tho
 	echo ran >>"$PWD/ran"
 	kill -9 "\$(cat "$PWD/run/broker.pid")"
 	EOF
-	early=$(PYTHONPATH=$SOURCE_DIR/t/tools PYTHONDONTWRITEBYTECODE=1 python3 - "$PWD/first.sh" <<-EOF
+	early=$(PYTHONPATH=$SOURCE_DIR/t/tools python3 - "$PWD/first.sh" <<-EOF
 	import jobctl, os, sys
 	spec = jobctl.jobspec(jobctl.parse(["submit", "sh", sys.argv[1]]))
 	spec["tasks"][0]["count"] = {"total": 300}
@@ -146,7 +146,7 @@ EOF
 # A line of the journal and the messages to other modules have more levels than what they tell of.
 test_expect_success 'what is nested too deep to be read again is refused, and what is taken is there after a restart' '
 	theirs=$("$JOBCTL" --user 5001 --roles 1 submit -u 0) && job wait $theirs priority &&
-	PYTHONPATH=$SOURCE_DIR/t/tools PYTHONDONTWRITEBYTECODE=1 python3 deep.py $theirs >deep && cat deep &&
+	PYTHONPATH=$SOURCE_DIR/t/tools python3 deep.py $theirs >deep && cat deep &&
 	restart_instance KILL && test "$(wc -l <deep)" = 1 &&
 	job events $theirs | grep memo && job events $(cat deep) | grep submit &&
 	job rpc job-manager.urgency "{\"id\":$(cat deep),\"urgency\":16}" && job wait $(cat deep) clean

@@ -33,7 +33,7 @@ if test -z "$WEIR_T6001_INSIDE"; then
 		sh "$SHARNESS_TEST_DIRECTORY/$(basename "$SHARNESS_TEST_FILE")" ${verbose:+-v} ${immediate:+-i} ${debug:+-d}
 fi
 
-WIRE=$SHARNESS_TEST_DIRECTORY/tools/wire.py
+WIRE=$SHARNESS_TEST_DIRECTORY/tools/call.py
 rpc() {
 	flux python -c '
 import flux, json, sys

@@ -206,8 +206,8 @@ test_expect_success UNSANITIZED 'a log over a hundred thousand years, idle or wi
 	done
 '
 test_expect_success UNSANITIZED 'memory that is used up is an error with a sentence, also within a replay' '
-	weir sim generate -n 100000 -c 64 --seed=3 -o many.swf &&
-	for limit in $(seq 30000 2000 64000); do
+	weir sim generate -n 20000 -c 64 --seed=3 -o many.swf &&
+	for limit in $(seq 26000 1500 42000); do
 		code=0 && (ulimit -v $limit && weir sim compare -q --fair-starts=0 easy.toml half.toml --trace=many.swf) 2>err || code=$?
 		test $code = 0 || { test $code = 1 && grep "not enough memory\|temporarily unavailable" err; } || { echo $limit $code && cat err && return 1; }
 	done

@@ -3,10 +3,10 @@
 
 WEIR_BUILD_DIR=${WEIR_BUILD_DIR:-$(cd "$SHARNESS_TEST_SRCDIR/.." && pwd)/build/dev}
 WEIR_BROKER=$WEIR_BUILD_DIR/bin/weir-broker
-WIRE=$SHARNESS_TEST_SRCDIR/tools/wire.py
+WIRE=$SHARNESS_TEST_SRCDIR/tools/call.py
 PYTHONPATH=$SHARNESS_TEST_SRCDIR/tools:$PYTHONPATH # `import wire`
-PYTHONDONTWRITEBYTECODE=1
-export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH PYTHONDONTWRITEBYTECODE
+unset PYTHONDONTWRITEBYTECODE # compiled once, it starts in half the time
+export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH
 
 # A sanitizer keeps memory of its own beside the program's, and makes it slower: a bound on memory is multiplied by the first,
 # the length of a demo by the second. It also refuses libraries that replace the C library's functions: such a test needs
@@ -93,33 +93,33 @@ trap 'broker_test_code=$?; end_test_brokers; (exit $broker_test_code); die' EXIT
 
 # call TOPIC [JSON]: the answer, or "error N: text" and status 1. FLUX_URI says where.
 call() {
-	python3 "$WIRE" rpc "$@"
+	python3 -S "$WIRE" rpc "$@"
 }
 
 # submit [options] -- COMMAND: prints the job's id.
 submit() {
-	python3 "$WIRE" submit "$@"
+	python3 -S "$WIRE" submit "$@"
 }
 
 # wait_event ID NAME: waits for the event, prints its context.
 wait_event() {
-	python3 "$WIRE" wait-event "$@"
+	python3 -S "$WIRE" wait-event "$@"
 }
 
 # wait_until TOPIC JSON FILTER: the first answer for which the jq filter holds. It is asked for again whenever the instance
 # tells of a job or logs something: for states that have no event of their own.
 wait_until() {
-	python3 "$WIRE" until "$@"
+	python3 -S "$WIRE" until "$@"
 }
 
 # stream TOPIC [JSON] [--count N]: each answer on a line.
 stream() {
-	python3 "$WIRE" stream "$@"
+	python3 -S "$WIRE" stream "$@"
 }
 
 # log_has REGEX [N]: returns when N lines of the broker's log match (as Python's re has it), and shows the last of them.
 log_has() {
-	timeout 120 python3 "$WIRE" stream log.dmesg '{"follow":true}' --until "$1" --nth "${2:-1}"
+	timeout 120 python3 -S "$WIRE" stream log.dmesg '{"follow":true}' --until "$1" --nth "${2:-1}"
 }
 
 # wait_changes FILE COUNT: returns when the file, which is written in place, was seen to change so many times.

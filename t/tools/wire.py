@@ -1,25 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """A Flux client of the standard library alone, for tests of the embedded broker where there is no Flux: the local
-connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's.
+connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's. Its command line is call.py. What few calls need is
+imported where it is used: the tests start this some thousand times.
 
-    wire.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
-    wire.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
-    wire.py submit [options] -- CMD    submits a job (see --help), prints its id
-    wire.py until TOPIC JSON FILTER    the first answer for which the jq filter holds; asks again whenever something happens
-    wire.py wait-event ID NAME         waits until the job's eventlog has the event, prints its context
-    wire.py events PREFIX COUNT        prints "ready" when subscribed, then COUNT event topics
-    wire.py raw HEX                    sends bytes as they are, prints what comes back until the broker hangs up
+    call.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
+    call.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
+    call.py submit [options] -- CMD    submits a job (see --help), prints its id
+    call.py until TOPIC JSON FILTER    the first answer for which the jq filter holds; asks again whenever something happens
+    call.py wait-event ID NAME         waits until the job's eventlog has the event, prints its context
+    call.py events PREFIX COUNT        prints "ready" when subscribed, then COUNT event topics
+    call.py raw HEX                    sends bytes as they are, prints what comes back until the broker hangs up
 """
-import argparse
-import base64
 import json
 import os
 import re
-import select
 import socket
 import struct
-import subprocess
 import sys
 import time
 
@@ -175,6 +172,7 @@ def jobspec(options):
 
 
 def submit(client, options):
+    import base64
     userid = os.getuid() if options.userid is None else options.userid
     header = b"version\0i1\0userid\0i%d\0mechanism\0snone\0" % userid
     body = json.dumps(jobspec(options)).encode()
@@ -183,10 +181,32 @@ def submit(client, options):
     print(answer["id"])
 
 
-def until(client, topic, payload, condition, patience_s):
+class Condition:
+    """A jq filter, asked again and again: one jq, since its start is a hundred times the work of an answer."""
+
+    def __init__(self, text):
+        import subprocess
+        self.jq = subprocess.Popen(["jq", "--unbuffered", "-c", f"try ([{text}] | last) catch null | if . then true else false end"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def holds(self, answer):
+        """Of a JSON text: the last value of the filter is neither false nor null. A filter that jq refuses ends the program."""
+        try:
+            self.jq.stdin.write(" ".join(answer.splitlines()) + "\n")
+            self.jq.stdin.flush()
+        except BrokenPipeError:
+            pass
+        said = self.jq.stdout.readline()
+        if not said:
+            sys.exit(f"error: jq ended with {self.jq.wait()} at: {answer}")
+        return said == "true\n"
+
+
+def until(client, topic, payload, text, patience_s):
     """Asks, and asks again after every job event, log line and count of jobs, which the broker streams. An answer between
     two modules is no event: after a second without any it asks all the same."""
-    answer = "nothing"
+    import select
+    answer, condition = "nothing", Condition(text)
     client.sock.settimeout(patience_s)
     deadline = time.monotonic() + patience_s
     for stream, options in (("job-manager.events-journal", {}), ("log.dmesg", {"follow": True, "nobacklog": True}),
@@ -201,14 +221,12 @@ def until(client, topic, payload, condition, patience_s):
             has_news = True
         else:
             answer, tag = message.text or os.strerror(message.aux1), None
-            holds = not message.aux1 and subprocess.run(["jq", "-e", condition], input=answer, text=True, check=False,
-                                                        stdout=subprocess.DEVNULL).returncode == 0
-            if holds:
+            if message.text and not message.aux1 and condition.holds(answer):
                 print(answer)
                 return 0
         if tag is None and has_news:
             tag, has_news = client.start(topic, payload), False
-    print(f"error: {topic} does not come to {condition}; the last answer: {answer}")
+    print(f"error: {topic} does not come to {text}; the last answer: {answer}")
     return 1
 
 
@@ -241,10 +259,11 @@ def raw(client, data):
 
 
 def parse():
+    import argparse
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--userid", type=int, help="speak as this user (the owner may)")
     parser.add_argument("--rolemask", type=int, default=0)
-    sub = parser.add_subparsers(dest="what", required=True)
+    sub = parser.add_subparsers(dest="what", required=True, prog="call.py")  # named, it formats no usage for its own
     for name in ("rpc", "stream"):
         part = sub.add_parser(name)
         part.add_argument("topic")
@@ -312,7 +331,3 @@ def main():
         print(failed if isinstance(failed, Failed) else f"error {failed.errno}: {failed.strerror}")
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
