@@ -13,7 +13,6 @@
 namespace weir::broker {
 namespace {
 
-constexpr uint32_t frame_magic = 0xffee0012;
 constexpr size_t frame_header = 8;
 constexpr size_t read_step = size_t{64} << 10;
 constexpr size_t read_ahead_max = size_t{1} << 20;

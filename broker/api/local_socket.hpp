@@ -6,6 +6,7 @@
 #include <sys/un.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ class LocalAddress {
     sockaddr_un address_{};
     int directory_ = -1;
 };
+
+/// The first four bytes of a frame, in this machine's order.
+inline constexpr uint32_t frame_magic = 0xffee0012;
 
 /// Messages over one connected, nonblocking stream socket: magic, length, encoded message. Owns the descriptor.
 class FramedStream {

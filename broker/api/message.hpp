@@ -117,6 +117,8 @@ MessagePtr make_response(const Message& request, int errnum);
 /// An unshared copy, without references to the original; with `with_payload` false the payload is left out.
 MessagePtr copy(const Message& msg, bool with_payload = true);
 
+/// The first two bytes of the protocol frame.
+inline constexpr uint8_t proto_magic = 0x8e, proto_version = 1;
 /// Bytes that encode() needs. Linear in the number of routes.
 size_t encoded_size(const Message& msg);
 /// Writes exactly encoded_size(msg) bytes at `out`.

@@ -9,8 +9,6 @@
 namespace weir::broker {
 namespace {
 
-constexpr uint8_t proto_magic = 0x8e;
-constexpr uint8_t proto_version = 1;
 constexpr size_t proto_size = 20;
 constexpr uint8_t long_size = 0xff;  // this size byte says that four big-endian bytes follow
 

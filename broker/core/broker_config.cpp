@@ -69,7 +69,7 @@ Status read_flag(const Json& table, const char* key, bool& out) {
     return Done{};
 }
 
-Status read_number(const Json& table, const char* key, std::optional<double>& out) {
+Status read_clock_number(const Json& table, const char* key, std::optional<double>& out) {
     const Json value = table.at(key);
     if (value) {
         if (!json_is_number(value.get())) {
@@ -89,7 +89,7 @@ Result<BrokerConfig> read_broker_config(const Json& config) {
     for (const Status& how :
          {read_modules(config, out), read_flag(access, "allow-guest-user", out.access.allow_guests),
           read_flag(access, "allow-root-owner", out.access.allow_root_owner),
-          read_number(clock, "scale", out.clock_scale), read_number(clock, "origin", out.clock_origin)}) {
+          read_clock_number(clock, "scale", out.clock_scale), read_clock_number(clock, "origin", out.clock_origin)}) {
         if (!how) {
             return how.error();
         }

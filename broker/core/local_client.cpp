@@ -13,12 +13,12 @@
 #include <cstring>
 #include <utility>
 
+#include "broker/api/local_socket.hpp"
 #include "broker/core/uuid.hpp"
 
 namespace weir::broker {
 namespace {
 
-constexpr std::uint32_t frame_magic = 0xffee0012;
 constexpr std::size_t frame_head_size = 8;
 
 std::uint32_t length_of(const char* head) {

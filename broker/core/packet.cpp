@@ -8,11 +8,10 @@
 
 #include <utility>
 
+#include "broker/api/message.hpp"
+
 namespace weir::broker {
 namespace {
-
-constexpr std::uint8_t proto_magic = 0x8e;
-constexpr std::uint8_t proto_version = 1;
 
 void append_frame(std::string& out, std::string_view bytes) {
     const std::size_t n = bytes.size();

@@ -23,7 +23,7 @@ std::map<std::string, std::string> own_environment() {
     return variables;
 }
 
-std::vector<std::string> words_of(const std::string& list) {
+std::vector<std::string> comma_words(const std::string& list) {
     std::vector<std::string> words;
     for (std::size_t begin = 0; begin < list.size();) {
         const std::size_t comma = std::min(list.find(',', begin), list.size());
@@ -36,7 +36,7 @@ std::vector<std::string> words_of(const std::string& list) {
 }  // namespace
 
 std::string visible_gpus(const IdSet& gpus, const std::string& own, std::uint32_t task_count, bool is_per_task) {
-    const std::vector<std::string> above = words_of(own);
+    const std::vector<std::string> above = comma_words(own);
     const std::uint64_t each = is_per_task ? gpus.count() / task_count : gpus.count();
     std::string list;
     std::uint64_t n = 0;

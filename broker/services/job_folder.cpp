@@ -20,7 +20,7 @@ Error bad_file(const std::string& name, const std::string& why) {
     return {std::errc::invalid_argument, "jobspec attributes.system.files." + name + ": " + why};
 }
 
-Error system_error(const std::string& path) {
+Error cannot_write(const std::string& path) {
     const int errnum = errno;
     return {static_cast<std::errc>(errnum), "cannot write the job's file " + path + ": " + std::strerror(errnum)};
 }
@@ -46,13 +46,13 @@ Result<std::string> content_of(const std::string& name, const Json& file) {
 Status write_file(const std::string& path, const std::string& content, mode_t mode) {
     const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) {
-        return system_error(path);
+        return cannot_write(path);
     }
     std::size_t written = 0;
     while (written < content.size()) {
         const ssize_t n = ::write(fd, content.data() + written, content.size() - written);
         if (n < 0 && errno != EINTR) {
-            const Error failed = system_error(path);
+            const Error failed = cannot_write(path);
             ::close(fd);
             return failed;
         }
@@ -73,7 +73,7 @@ Status write_one(const std::string& folder, const std::string& name, const Json&
     }
     const std::string path = folder + "/" + name;
     if (S_ISLNK(mode)) {
-        return ::symlink(content->c_str(), path.c_str()) < 0 ? Status(system_error(path)) : Status(Done{});
+        return ::symlink(content->c_str(), path.c_str()) < 0 ? Status(cannot_write(path)) : Status(Done{});
     }
     if ((mode & S_IFMT) != 0 && !S_ISREG(mode)) {
         return bad_file(name, "must be a regular file or a symbolic link");

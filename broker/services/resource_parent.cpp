@@ -4,13 +4,6 @@
 #include "broker/services/service.hpp"
 
 namespace weir::broker {
-namespace {
-
-struct CloseHandle {
-    void operator()(flux_t* h) const { flux_close(h); }
-};
-
-}  // namespace
 
 Result<Inventory> parent_inventory(const std::string& uri, const std::string& jobid) {
     flux_jobid_t id = 0;
@@ -18,7 +11,7 @@ Result<Inventory> parent_inventory(const std::string& uri, const std::string& jo
         return Error{std::errc::invalid_argument, "the attribute jobid is no job id: " + jobid};
     }
     flux_error_t why{};
-    const std::unique_ptr<flux_t, CloseHandle> parent(flux_open_ex(uri.c_str(), 0, &why));
+    const std::unique_ptr<flux_t, FluxDeleter> parent(flux_open_ex(uri.c_str(), 0, &why));
     if (!parent) {
         return Error{static_cast<std::errc>(errno), "cannot connect to the parent " + uri + ": " + why.text};
     }

@@ -18,6 +18,7 @@
 namespace weir::broker {
 
 struct FluxDeleter {
+    void operator()(flux_t* h) const { flux_close(h); }
     void operator()(flux_future_t* f) const { flux_future_destroy(f); }
     void operator()(flux_watcher_t* w) const { flux_watcher_destroy(w); }
     void operator()(flux_msglist* l) const { flux_msglist_destroy(l); }

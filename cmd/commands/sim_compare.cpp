@@ -10,6 +10,7 @@
 #include "cmd/commands/sim_table.hpp"
 #include "cmd/common/output_file.hpp"
 #include "cmd/common/sha256.hpp"
+#include "cmd/common/text.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/report/svg.hpp"
 #include "cmd/sim/comparison_text.hpp"
@@ -316,7 +317,7 @@ Result<Work> prepare(const Context& context, Inputs inputs, Signals& signals) {
     Work work;
     work.jobs = std::move(*jobs);
     work.log = {log->skipped(), log->remarks(), log->remark()};
-    work.yardstick.log = log->path().substr(log->path().rfind('/') + 1);
+    work.yardstick.log = file_name(log->path());
     work.yardstick.cores = log->cores();
     work.yardstick.jobs = work.jobs.size();
     work.files = std::move(inputs.files);

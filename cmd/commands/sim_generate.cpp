@@ -41,7 +41,7 @@ std::string recipe(const LublinSettings& settings) {
     return text + (settings.two_classes ? " --two-classes" : "");
 }
 
-Status write(const std::string& path, const LublinSettings& settings, const std::vector<SwfJob>& jobs) {
+Status write_workload(const std::string& path, const LublinSettings& settings, const std::vector<SwfJob>& jobs) {
     auto file = OutputFile::create(path);
     if (!file) {
         return file.error();
@@ -96,7 +96,7 @@ Exit run_sim_generate(Context& context) {
     if (!jobs) {
         return context.fail(Exit::usage, jobs.error().message);
     }
-    if (auto done = write(path, settings, *jobs); !done) {
+    if (auto done = write_workload(path, settings, *jobs); !done) {
         return context.fail(done.error());
     }
     const Made made = made_of(*jobs, settings.cores);

@@ -4,6 +4,7 @@
 
 #include "cmd/commands/sim_requests.hpp"
 #include "cmd/commands/sim_table.hpp"
+#include "cmd/common/text.hpp"
 #include "cmd/instance/signals.hpp"
 #include "cmd/sim/in_order.hpp"
 #include "cmd/sim/job_log.hpp"
@@ -23,11 +24,7 @@
 namespace weir::cmd {
 namespace {
 
-constexpr std::uint64_t instants_between_checks = 128;
-
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
-}
+constexpr std::uint64_t instants_between_signal_checks = 128;
 
 /// All files that are written, fed in the log's order.
 class Outputs {
@@ -77,7 +74,7 @@ class Outputs {
 };
 
 /// The result of a replay.
-struct Replayed {
+struct ReplayResult {
     ReplayFacts facts;
     Totals totals;
     std::optional<SimTree> tree;                       ///< none: one pool
@@ -141,8 +138,8 @@ std::vector<NamedFile> inputs_of(const Context& context, const ReplayPlan& plan)
 }
 
 /// Prints the input, before the first job.
-Result<Replayed> prepared(const JobLog& log, const ReplayPlan& plan) {
-    Replayed replayed;
+Result<ReplayResult> prepared(const JobLog& log, const ReplayPlan& plan) {
+    ReplayResult replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
     if (plan.file && plan.file->partitions) {
         auto tree = tree_of(*plan.file->partitions, plan.scheduler, log.cores(), log.names().queues);
@@ -175,7 +172,7 @@ Result<std::unique_ptr<QueueOrder>> order_of(const JobLog& log, const ReplayPlan
 }
 
 /// On one pool or over the tree.
-Result<SimCounters> run_replay(Replayed& replayed, JobLog& log, const ReplayPlan& plan, const OutcomeSink& sink,
+Result<SimCounters> run_replay(ReplayResult& replayed, JobLog& log, const ReplayPlan& plan, const OutcomeSink& sink,
                                const SimHooks& hooks) {
     const JobSource source = [&] {
         auto job = log.next();
@@ -194,13 +191,13 @@ Result<SimCounters> run_replay(Replayed& replayed, JobLog& log, const ReplayPlan
     return simulate_tree(*replayed.tree, source, sink, {hooks, refused});
 }
 
-Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& plan, Signals& signals) {
+Result<ReplayResult> replay(const Context& context, JobLog& log, const ReplayPlan& plan, Signals& signals) {
     auto ready = prepared(log, plan);
     auto order = ready ? order_of(log, plan) : Result<std::unique_ptr<QueueOrder>>(ready.error());
     if (!order) {
         return order.error();
     }
-    Replayed replayed = std::move(*ready);
+    ReplayResult replayed = std::move(*ready);
     auto outputs = Outputs::create(context.args, replayed.facts);
     if (!outputs) {
         return outputs.error();
@@ -220,7 +217,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& p
     Progress progress(replayed.facts.log + " " + replayed.facts.scheduler, context.err, context.args.has("quiet"),
                       begin);
     SimControl control;
-    control.every = instants_between_checks;
+    control.every = instants_between_signal_checks;
     control.progress = [&](const SimCounters& counters) {
         progress.show(log.part_read(), counters.started, monotonic_now());
         return written.has_value() && !signals.is_stop_asked();
@@ -246,7 +243,7 @@ Result<Replayed> replay(const Context& context, JobLog& log, const ReplayPlan& p
     return replayed;
 }
 
-std::string text_of(const Replayed& replayed) {
+std::string text_of(const ReplayResult& replayed) {
     const Totals& totals = replayed.totals;
     const ReplayFacts& facts = replayed.facts;
     std::string text = facts.log + " under " + facts.scheduler + " on " + grouped(facts.cores) + " cores\n";
@@ -271,7 +268,7 @@ std::string text_of(const Replayed& replayed) {
     return text + (replayed.tree ? partitions_table(replayed.partitions, totals.makespan(), {}) : "");
 }
 
-std::string json_of(const Replayed& replayed) {
+std::string json_of(const ReplayResult& replayed) {
     const Totals& totals = replayed.totals;
     Json cost = Json::object();
     cost.set("passes", replayed.counters.passes)
@@ -307,7 +304,7 @@ std::string json_of(const Replayed& replayed) {
 }
 
 /// Error: no job of a whole log has shares.
-Status note_without_shares(const Context& context, const ReplayPlan& plan, const Replayed& replayed) {
+Status note_without_shares(const Context& context, const ReplayPlan& plan, const ReplayResult& replayed) {
     if (!replayed.without_shares) {
         return Done{};
     }
@@ -323,7 +320,7 @@ Status note_without_shares(const Context& context, const ReplayPlan& plan, const
 }
 
 /// What the policy names and no job of a whole log has.
-void note_without_jobs(const Context& context, const ReplayPlan& plan, const Replayed& replayed) {
+void note_without_jobs(const Context& context, const ReplayPlan& plan, const ReplayResult& replayed) {
     if (!replayed.without_jobs || replayed.counters.interrupted) {
         return;
     }

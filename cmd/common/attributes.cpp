@@ -30,7 +30,7 @@ std::vector<std::string> levels_of(std::string key) {
     return levels;
 }
 
-Json value_of(const std::string& text) {
+Json attribute_value(const std::string& text) {
     auto json = Json::parse(text);
     return json ? std::move(*json) : Json::string(text);
 }
@@ -40,7 +40,7 @@ Json value_of(const std::string& text) {
 Status set_attribute(json_t* jobspec, const std::string& word) {
     const std::size_t equals = word.find('=');
     const std::vector<std::string> levels = levels_of(word.substr(0, equals));
-    Json value = equals == std::string::npos ? Json::own(json_integer(1)) : value_of(word.substr(equals + 1));
+    Json value = equals == std::string::npos ? Json::own(json_integer(1)) : attribute_value(word.substr(equals + 1));
     if (equals == 0) {
         return refused(word, "there is no key");
     }

@@ -7,11 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 
 #include "broker/api/connector.hpp"
 #include "broker/api/handle.hpp"
 #include "broker/api/private_dir.hpp"
+#include "cmd/common/environment.hpp"
 #include "cmd/common/ssh_uri.hpp"
 
 namespace weir::cmd {
@@ -22,11 +22,6 @@ constexpr flux_msg_cred nobody{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};
 /// The rank that is asked. A broker on another node, such as a login node, has a log and modules of its own, and only
 /// this one knows the instance.
 constexpr std::uint32_t leader = 0;
-
-std::string env(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 /// Passes everything on; requests leave under the credentials that `sender` holds at that moment.
 class SenderConnector : public broker::Connector {

@@ -7,15 +7,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+
+#include "cmd/common/environment.hpp"
 
 namespace weir::cmd {
 namespace {
-
-std::string env(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 bool locale_is_utf8() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {

@@ -178,6 +178,10 @@ std::string padded_right(std::string_view text, std::size_t width) {
     return std::string(text) + std::string(used < width ? width - used : 0, ' ');
 }
 
+std::string file_name(const std::string& path) {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
 std::string listed(const std::vector<std::string>& words) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {

@@ -48,6 +48,8 @@ std::size_t columns(std::string_view utf8);
 std::string clipped(std::string_view utf8, std::size_t width, Glyphs glyphs = {});
 std::string padded_left(std::string_view text, std::size_t width);
 std::string padded_right(std::string_view text, std::size_t width);
+/// Of a path, what stands behind its last '/'.
+std::string file_name(const std::string& path);
 /// "a, b and c".
 std::string listed(const std::vector<std::string>& words);
 /// Control characters (a job name may hold an escape sequence) replaced, so that no job can write to a terminal; also

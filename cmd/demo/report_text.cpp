@@ -29,12 +29,12 @@ std::string csv_cell(const std::string& text) {
     return quoted + "\"";
 }
 
-constexpr std::size_t rows_max = 40;  // beyond this the text has only the largest accounts
+constexpr std::size_t report_rows_max = 40;  // beyond this the text has only the largest accounts
 constexpr std::size_t accounts_shown = 12;
 
 /// All rows, or, of a large tree, the top accounts that asked for most.
 std::vector<AccountRow> rows_for_people(const std::vector<AccountRow>& rows) {
-    if (rows.size() <= rows_max) {
+    if (rows.size() <= report_rows_max) {
         return rows;
     }
     std::vector<AccountRow> top;

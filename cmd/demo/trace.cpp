@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cmd/common/text.hpp"
 #include "cmd/demo/workload.hpp"
 
 namespace weir::cmd {
@@ -12,10 +13,6 @@ constexpr Duration trace_debug_limit = std::chrono::minutes(15);
 
 bool is_usable(const SwfJob& job) {
     return job.run > 0 && job.processors > 0 && job.submit >= 0;
-}
-
-std::string file_name(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr double reload_answer_s = 20;  ///< real seconds; its modules may read 
 constexpr int warning_severity = 4;
 constexpr const char* nothing_changed = "\nNothing was changed.";
 
-struct Member {
+struct ReloadTarget {
     std::string name;
     Client* client = nullptr;
     Json before;
@@ -38,7 +38,7 @@ std::string keeps_its_own(const Error& why) {
 
 /// Opens the attached children at all levels and reads their present configurations.
 void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client>>& clients,
-                   std::vector<Member>& members, std::vector<std::string>& warnings) {
+                   std::vector<ReloadTarget>& members, std::vector<std::string>& warnings) {
     if (depth == 0) {
         return;
     }
@@ -64,7 +64,7 @@ void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client
 
 /// Restores the former configuration of the first `count` instances. Returns a sentence about each failure, else that
 /// nothing was changed.
-std::string revert(std::vector<Member>& members, std::size_t count) {
+std::string revert(std::vector<ReloadTarget>& members, std::size_t count) {
     std::string failed;
     for (std::size_t i = 0; i < count; ++i) {
         if (auto back = members[i].client->call("config.load", members[i].before, reload_answer_s); !back) {
@@ -101,7 +101,7 @@ std::vector<std::string> log_lines(Client& client) {
 }
 
 /// A stock Flux answers with nothing. Its configuration tells what changed, and its log has what the modules warned of.
-void tell_of_stock(Member& member, const std::vector<std::string>& log_before, Reloaded& out) {
+void tell_of_stock(ReloadTarget& member, const std::vector<std::string>& log_before, Reloaded& out) {
     if (const auto after = member.client->call("config.get", {}, child_answer_s)) {
         for (const std::string& change : config_changes(member.before, *after)) {
             add_once(out.changes, change);
@@ -117,7 +117,7 @@ void tell_of_stock(Member& member, const std::vector<std::string>& log_before, R
 }
 
 /// The result for the share tree, which is a file of its own: a mistake in it does not refuse the configuration.
-void tell_share_tree(Member& member, Reloaded& out) {
+void tell_share_tree(ReloadTarget& member, Reloaded& out) {
     const auto stats = member.client->call("job-priority.stats-get", {}, child_answer_s);
     if (!stats) {
         return;  // none here
@@ -136,7 +136,7 @@ void tell_share_tree(Member& member, Reloaded& out) {
 Result<Reloaded> reload_tree(Client& top) {
     Reloaded out;
     std::vector<std::unique_ptr<Client>> clients;
-    std::vector<Member> members;
+    std::vector<ReloadTarget> members;
     auto before = top.call("config.get", {}, child_answer_s);
     if (!before) {
         return Error{before.error().code, before.error().message + nothing_changed};

@@ -20,7 +20,7 @@ constexpr std::size_t page_file_bytes_max = 4 << 20;
 constexpr std::size_t questions_max = 64;
 constexpr const char* too_many = "too many questions wait; try again later";
 /// Instances inside this one that somebody looks at, at one time, and levels.
-constexpr std::size_t inside_max = 16, depth_max = 16;
+constexpr std::size_t inside_max = 16, inside_levels_max = 16;
 
 int status_of(const Error& error) {
     switch (error.code) {
@@ -45,7 +45,8 @@ std::optional<std::vector<std::uint64_t>> way_of(const std::string& text) {
         const std::size_t end = std::min(text.find('/', at), text.size());
         std::uint64_t job = 0;
         const auto [past, failure] = std::from_chars(text.data() + at, text.data() + end, job);
-        if (failure != std::errc{} || past != text.data() + end || end + 1 == text.size() || way.size() == depth_max) {
+        if (failure != std::errc{} || past != text.data() + end || end + 1 == text.size() ||
+            way.size() == inside_levels_max) {
             return std::nullopt;
         }
         way.push_back(job);

@@ -47,7 +47,7 @@ std::string text_of(const NamedFile& output) {
     return output.what + "=" + output.path;
 }
 
-Error bad(const std::string& sentence) {
+Error conflict(const std::string& sentence) {
     return Error{std::errc::invalid_argument, sentence};
 }
 
@@ -69,8 +69,8 @@ Status check_outputs(const Context& context, const std::vector<NamedFile>& outpu
     for (const NamedFile& output : outputs) {
         for (const NamedFile& input : inputs) {
             if (are_one(output.path, input.path == "-" ? "/dev/stdin" : input.path)) {
-                return bad(text_of(output) + " is the same file as " + input.what + " " + input.path +
-                           ", which would be lost. Name another file.");
+                return conflict(text_of(output) + " is the same file as " + input.what + " " + input.path +
+                                ", which would be lost. Name another file.");
             }
         }
         for (const NamedFile& other : outputs) {
@@ -78,7 +78,7 @@ Status check_outputs(const Context& context, const std::vector<NamedFile>& outpu
                 break;
             }
             if (are_one(output.path, other.path)) {
-                return bad(text_of(other) + " and " + text_of(output) + " are the same file. Name two files.");
+                return conflict(text_of(other) + " and " + text_of(output) + " are the same file. Name two files.");
             }
         }
         if (!is_stdout(output.path)) {
@@ -88,8 +88,8 @@ Status check_outputs(const Context& context, const std::vector<NamedFile>& outpu
             const std::string other = on_stdout != nullptr ? text_of(*on_stdout)
                                       : context.json       ? "--json"
                                                            : "the figures";
-            return bad(text_of(output) + " and " + other + " cannot both go to stdout. Name a file" +
-                       (on_stdout != nullptr || context.json ? "." : ", or leave the figures out: --quiet"));
+            return conflict(text_of(output) + " and " + other + " cannot both go to stdout. Name a file" +
+                            (on_stdout != nullptr || context.json ? "." : ", or leave the figures out: --quiet"));
         }
         on_stdout = &output;
     }

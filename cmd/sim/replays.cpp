@@ -68,9 +68,9 @@ bool has_exact_fair_starts(const PlannedReplay& plan) {
     return !plan.order && !plan.tree && weir::has_exact_fair_starts(plan.scheduler);
 }
 
-class Worker {
+class ReplayWorker {
   public:
-    Worker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, Places fair_start_places, Shared& shared)
+    ReplayWorker(const Yardstick& yardstick, const std::vector<SimJob>& jobs, Places fair_start_places, Shared& shared)
         : yardstick_(yardstick), jobs_(jobs), fair_start_places_(fair_start_places), shared_(shared) {}
 
     void run(const PlannedReplay& plan, One& one) {
@@ -268,7 +268,7 @@ Result<ReplayResults> replay_all(const std::vector<PlannedReplay>& plan, const Y
     const auto work = [&] {
         for (std::size_t at = shared.next++; at < plan.size() && !shared.is_stopping; at = shared.next++) {
             try {
-                Worker(yardstick, jobs, wanted, shared).run(plan[at], all[at]);
+                ReplayWorker(yardstick, jobs, wanted, shared).run(plan[at], all[at]);
             } catch (...) {
                 all[at].thrown = std::current_exception();
                 shared.is_stopping = true;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cmd/common/text.hpp"
+
 namespace weir::cmd {
 
 void measure_equal_shares(Yardstick& yardstick, const std::vector<SimJob>& jobs) {
@@ -41,7 +43,7 @@ void measure_share_tree(Yardstick& yardstick, const std::vector<SimJob>& jobs, c
     }
     accounts.compared_below = accounts.first_fork();
     const auto depths = accounts.depths();
-    yardstick.share_tree = path.substr(path.rfind('/') + 1);
+    yardstick.share_tree = file_name(path);
     yardstick.accounts_level = depths[accounts.compared_below];
     yardstick.users_level = *std::max_element(depths.begin(), depths.end()) - 1;
     yardstick.users = accounts;

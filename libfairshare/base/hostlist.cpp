@@ -11,7 +11,7 @@ namespace weir {
 namespace {
 
 constexpr std::size_t digits_max = 9;
-constexpr std::size_t name_length_max = 255;
+constexpr std::size_t host_name_length_max = 255;
 
 Error bad_list(std::string_view text, std::size_t at, const std::string& why) {
     return Error{std::errc::invalid_argument, "\"" + std::string(text.substr(0, 64)) + "\" at character " +
@@ -56,7 +56,7 @@ std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t
         return bad_list(text, from, more_than(names_max));
     }
     if (open == std::string_view::npos) {
-        if (to - from > name_length_max) {
+        if (to - from > host_name_length_max) {
             return bad_list(text, from, too_long);
         }
         names.emplace_back(word.substr(from));
@@ -71,7 +71,7 @@ std::optional<Error> expand(std::string_view text, std::size_t from, std::size_t
     }
     const std::string prefix(word.substr(from, open - from));
     const std::string suffix(word.substr(close + 1));
-    if (prefix.size() + suffix.size() + digits_max > name_length_max) {
+    if (prefix.size() + suffix.size() + digits_max > host_name_length_max) {
         return bad_list(text, from, too_long);
     }
     std::size_t at = open + 1;

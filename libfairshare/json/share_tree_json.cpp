@@ -137,9 +137,9 @@ FieldValue value_of(std::string_view written) {
     return made;
 }
 
-class Reader {
+class JsonReader {
   public:
-    Reader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+    JsonReader(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
     ShareTreeOrDiagnostics read() {
         json_error_t error;
@@ -270,13 +270,13 @@ std::string json_of(const FieldTable& table) {
     return text + "}";
 }
 
-void write_below(const ShareTree& tree, NodeId account, std::string& text) {
+void write_json_below(const ShareTree& tree, NodeId account, std::string& text) {
     for (NodeId child : tree.children(account)) {
         if (!tree.is_materialised(child)) {
             const FieldTable fields = fields_of(tree, child);
             text += (text.ends_with('{') ? "\n    " : ",\n    ") + quoted(tree.path(child)) + ": " +
                     (fields.size() == 1 ? json_of(fields.front().second) : json_of(fields));
-            write_below(tree, child, text);
+            write_json_below(tree, child, text);
         }
     }
 }
@@ -284,12 +284,12 @@ void write_below(const ShareTree& tree, NodeId account, std::string& text) {
 }  // namespace
 
 ShareTreeOrDiagnostics parse_share_tree_json(std::string_view text, std::string_view file) {
-    return Reader{text, file}.read();
+    return JsonReader{text, file}.read();
 }
 
 std::string write_share_tree_json(const ShareTree& tree) {
     std::string text = "{\n  \"version\": 1,\n  \"nodes\": {";
-    write_below(tree, root_node, text);
+    write_json_below(tree, root_node, text);
     return text + (text.ends_with('{') ? "}\n}\n" : "\n  }\n}\n");
 }
 

@@ -129,9 +129,9 @@ std::optional<Stray> find_stray(std::string_view text) {
     return std::nullopt;
 }
 
-class Reader {
+class TomlReader {
   public:
-    Reader(std::string_view text, std::string_view file) : text_(text), file_(file), lines_(text) {}
+    TomlReader(std::string_view text, std::string_view file) : text_(text), file_(file), lines_(text) {}
 
     void read() {
         toml::table table;
@@ -362,11 +362,11 @@ std::string line_of(const ShareTree& tree, NodeId node) {
            (fields.size() == 1 ? toml_value(fields.front().second) : toml_table(fields)) + "\n";
 }
 
-void write_below(const ShareTree& tree, NodeId account, std::string& text) {
+void write_toml_below(const ShareTree& tree, NodeId account, std::string& text) {
     for (NodeId child : tree.children(account)) {
         if (!tree.is_materialised(child)) {
             text += line_of(tree, child);
-            write_below(tree, child, text);
+            write_toml_below(tree, child, text);
         }
     }
 }
@@ -374,7 +374,7 @@ void write_below(const ShareTree& tree, NodeId account, std::string& text) {
 }  // namespace
 
 std::variant<std::vector<TomlNode>, Diagnostics> read_share_tree_lines(std::string_view text, std::string_view file) {
-    Reader reader{text, file};
+    TomlReader reader{text, file};
     reader.read();
     Diagnostics diagnostics = reader.take_diagnostics();
     if (diagnostics.empty()) {
@@ -385,7 +385,7 @@ std::variant<std::vector<TomlNode>, Diagnostics> read_share_tree_lines(std::stri
 }
 
 ShareTreeOrDiagnostics parse_share_tree(std::string_view text, std::string_view file) {
-    Reader reader{text, file};
+    TomlReader reader{text, file};
     reader.read();
     Diagnostics diagnostics = reader.take_diagnostics();
     std::vector<NodeSpec> specs;
@@ -416,7 +416,7 @@ ShareTreeOrDiagnostics parse_share_tree(std::string_view text, std::string_view 
 
 std::string write_share_tree(const ShareTree& tree) {
     std::string text;
-    write_below(tree, root_node, text);
+    write_toml_below(tree, root_node, text);
     return text;
 }
 

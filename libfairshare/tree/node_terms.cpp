@@ -16,11 +16,11 @@ constexpr std::string_view suffixes = "+-%^";  // of TargetKind from floor on
 constexpr std::uint64_t whole = 1000000;       // millionths
 constexpr unsigned percent_digits = 4;         // after the point
 
-struct Unit {
+struct DurationUnit {
     char letter;
     std::uint64_t seconds;
 };
-constexpr std::array<Unit, 4> duration_units{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}};
+constexpr std::array<DurationUnit, 4> duration_units{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}};
 
 struct LimitRow {
     std::string_view key;
@@ -47,7 +47,7 @@ std::optional<std::uint64_t> to_count(std::string_view text) {
 }
 
 std::optional<std::uint64_t> seconds_of_text(std::string_view text) {
-    for (const Unit& unit : duration_units) {
+    for (const DurationUnit& unit : duration_units) {
         if (text.ends_with(unit.letter)) {
             const auto count = to_count(text.substr(0, text.size() - 1));
             return count && *count <= std::numeric_limits<std::int64_t>::max() / unit.seconds
@@ -83,7 +83,7 @@ std::string part_text(std::uint64_t part) {
 }
 
 std::string duration_text(std::uint64_t seconds) {
-    for (const Unit& unit : duration_units) {
+    for (const DurationUnit& unit : duration_units) {
         if (seconds % unit.seconds == 0 && seconds != 0) {
             return std::to_string(seconds / unit.seconds) + unit.letter;
         }

@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 /// Integer steps without a change of order, after which two jobs count as tied for the span.
-constexpr int steps_tried = 1000;
+constexpr int steps_until_tied = 1000;
 /// More than the rounding of sums up to 2^32.
 constexpr double margin = 1e-5;
 
@@ -21,9 +21,9 @@ bool has_one_sign(const Slope& slope) {
     return slope.least >= 0 || slope.most <= 0;
 }
 
-class Search {
+class PassingSearch {
   public:
-    Search(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit)
+    PassingSearch(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit)
         : first_(first), second_(second), limit_(limit), is_first_(is_first_at(now)) {
         found_.first_now = compared(first, now);
         found_.second_now = compared(second, now);
@@ -85,7 +85,7 @@ class Search {
             }
             return from;
         }
-        for (int i = 0; i < steps_tried; i++) {
+        for (int i = 0; i < steps_until_tied; i++) {
             const std::optional<Instant> mine = next_step(first_, from, to), theirs = next_step(second_, from, to);
             if (!mine && !theirs) {
                 return to;
@@ -146,7 +146,7 @@ Course constant_course(double number, Instant submit, JobId id) {
 }
 
 Passings passings(const Course& first, const Course& second, Instant now, Instant until, std::size_t limit) {
-    return Search(first, second, now, until, limit).take();
+    return PassingSearch(first, second, now, until, limit).take();
 }
 
 }  // namespace weir

@@ -16,10 +16,6 @@ const MoabPolicy::Component& component_of(const MoabPolicy& policy, MoabComponen
     return policy.components[static_cast<std::size_t>(component)];
 }
 
-double bounded(double value, double cap) {
-    return cap > 0 ? std::min(value, cap) : value;
-}
-
 double weighted(const MoabPolicy::Component& component, std::span<const double> values) {
     Component sum{component.weight, component.cap, {}};
     for (std::size_t i = 0; i < values.size(); i++) {

@@ -13,7 +13,7 @@ std::int64_t add(std::int64_t a, std::int64_t b) {
     return a > most - b ? most : a + b;
 }
 
-struct Search {
+struct CombinationSearch {
     const std::vector<Combination::Item>& items;
     std::vector<std::uint64_t> left;  ///< of each bound
     std::vector<std::int64_t> rest;   ///< sum of the values from here on
@@ -77,12 +77,12 @@ struct Search {
 
 std::vector<std::size_t> Combination::best(const std::vector<Item>& items, std::vector<std::uint64_t> bounds,
                                            std::uint64_t steps_max) {
-    Search search{items,
-                  std::move(bounds),
-                  std::vector<std::int64_t>(items.size() + 1, 0),
-                  std::max(steps_max, 2 * items.size() + 2),
-                  {},
-                  {}};
+    CombinationSearch search{items,
+                             std::move(bounds),
+                             std::vector<std::int64_t>(items.size() + 1, 0),
+                             std::max(steps_max, 2 * items.size() + 2),
+                             {},
+                             {}};
     for (std::size_t i = items.size(); i > 0; i--) {
         search.rest[i - 1] = add(search.rest[i], items[i - 1].value);
     }

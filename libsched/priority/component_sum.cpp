@@ -6,13 +6,9 @@
 
 namespace weir {
 
-namespace {
-
 double bounded(double value, double cap) {
     return cap > 0 ? std::min(value, cap) : value;
 }
-
-}  // namespace
 
 double contribution(const Component& component) {
     double sum = 0;

@@ -22,6 +22,8 @@ struct Component {
     std::vector<Subcomponent> parts;
 };
 
+/// min(cap, value), or the value where there is no cap.
+double bounded(double value, double cap);
 /// weight * min(cap, sum of weight * min(cap, value)).
 double contribution(const Component& component);
 /// The sum of all contributions.

@@ -13,10 +13,10 @@
 namespace weir {
 namespace {
 
-class Ahead {
+class ReadAhead {
   public:
-    explicit Ahead(LineReader::Source source) : source_(std::move(source)), thread_([this] { fill(); }) {}
-    ~Ahead() {
+    explicit ReadAhead(LineReader::Source source) : source_(std::move(source)), thread_([this] { fill(); }) {}
+    ~ReadAhead() {
         {
             const std::lock_guard lock(mutex_);
             is_over_ = true;
@@ -24,8 +24,8 @@ class Ahead {
         changed_.notify_all();
         thread_.join();
     }
-    Ahead(const Ahead&) = delete;
-    Ahead& operator=(const Ahead&) = delete;
+    ReadAhead(const ReadAhead&) = delete;
+    ReadAhead& operator=(const ReadAhead&) = delete;
 
     Result<std::size_t> read(char* into, std::size_t size) {
         std::unique_lock lock(mutex_);
@@ -89,7 +89,7 @@ class Ahead {
 }  // namespace
 
 LineReader::Source read_ahead(LineReader::Source source) {
-    auto ahead = std::make_shared<Ahead>(std::move(source));
+    auto ahead = std::make_shared<ReadAhead>(std::move(source));
     return [ahead](char* into, std::size_t size) { return ahead->read(into, size); };
 }
 

@@ -199,7 +199,7 @@ std::vector<std::string> read_list(TableReader& reader, const char* key, const c
 }
 
 /// By [weir.users], else by the machine, else a number.
-std::optional<std::uint32_t> userid_of(const std::string& name, const json_t* users) {
+std::optional<std::uint32_t> userid_named(const std::string& name, const json_t* users) {
     if (const json_t* id = json_object_get(users, name.c_str()); json_is_integer(id)) {
         return static_cast<std::uint32_t>(json_integer_value(id));
     }
@@ -231,7 +231,7 @@ PartitionRules read_rules(TableReader& reader, const PartitionSpec& spec, const 
     rules.properties = read_list(reader, "properties", "[\"gpu\"], or [\"^gpu\"] for jobs that do not require it");
     rules.users = read_list(reader, "users", "[\"alice\"]");
     for (const std::string& user : rules.users) {
-        if (const auto id = userid_of(user, users)) {
+        if (const auto id = userid_named(user, users)) {
             rules.userids.insert(*id);
         } else if (!user.empty()) {
             reader.complain("users",

@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace weir::broker::jobs {
-namespace {
-
-bool has_run(const Job& job) {
-    return (job.states_mask & bit(State::run)) != 0;
-}
-
-}  // namespace
 
 std::string_view AfterDependencies::words_of(Kind kind) {
     static constexpr std::string_view words[] = {"after-start", "after-success", "after-failure", "after-finish",
@@ -33,11 +26,11 @@ bool AfterDependencies::is_fulfilled(Kind kind, const Job& target) {
         case Kind::start:
             return target.was_started;
         case Kind::ok:
-            return has_run(target) && is_completed;
+            return target.has_run() && is_completed;
         case Kind::not_ok:
-            return has_run(target) && !is_completed;
+            return target.has_run() && !is_completed;
         case Kind::except:
-            return has_run(target) && read_string(target.end_event.get(), "name").value_or("") == "exception";
+            return target.has_run() && read_string(target.end_event.get(), "name").value_or("") == "exception";
     }
     return false;
 }
@@ -47,7 +40,7 @@ Status AfterDependencies::refuse_ended(std::string_view scheme, const std::strin
     if (is_fulfilled(kind, target)) {
         return Done{};
     }
-    if (!has_run(target) || kind == Kind::start) {
+    if (!target.has_run() || kind == Kind::start) {
         return refused_dependency("dependency: after: " + value + " never started");
     }
     const char* why = kind == Kind::ok       ? " failed or was canceled"
@@ -136,7 +129,7 @@ void AfterDependencies::on_inactive(const Job& job) {
         if (is_fulfilled(waiting.kind, job)) {
             release(waiting);
         } else if (other != nullptr && other->state == State::depend) {
-            const char* why = has_run(job) ? " can never be satisfied" : " job never started";
+            const char* why = job.has_run() ? " can never be satisfied" : " job never started";
             hopeless_.push_back({waiting.id, "dependency " + waiting.description + why});
         }
     }

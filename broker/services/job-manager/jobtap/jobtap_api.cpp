@@ -59,7 +59,7 @@ int guarded(F&& call) noexcept {
     return -1;
 }
 
-std::string format(const char* fmt, va_list ap) {
+std::string short_text(const char* fmt, va_list ap) {
     char text[1024];
     const int n = std::vsnprintf(text, sizeof text, fmt, ap);
     if (n >= static_cast<int>(sizeof text)) {
@@ -213,7 +213,7 @@ int flux_jobtap_priority_unavail(flux_plugin_t* p, flux_plugin_arg_t* args) {
 int flux_jobtap_error(flux_plugin_t*, flux_plugin_arg_t* args, const char* fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    const std::string message = format(fmt, ap);
+    const std::string message = short_text(fmt, ap);
     va_end(ap);
     return set_error(args, message);
 }
@@ -226,7 +226,7 @@ int flux_jobtap_reject_job(flux_plugin_t* p, flux_plugin_arg_t* args, const char
     }
     va_list ap;
     va_start(ap, fmt);
-    const std::string message = format(fmt, ap);
+    const std::string message = short_text(fmt, ap);
     va_end(ap);
     return set_error(args, message);
 }
@@ -309,7 +309,7 @@ int flux_jobtap_raise_exception(flux_plugin_t* p, flux_jobid_t id, const char* t
     }
     va_list ap;
     va_start(ap, fmt);
-    const std::string note = format(fmt, ap);
+    const std::string note = short_text(fmt, ap);
     va_end(ap);
     return guarded([&] {
         Job* job = active_job_of(p, id);

@@ -173,6 +173,7 @@ struct Job {
     std::int64_t t_submit_us() const { return t_state_us[0]; }
     bool is_queued_event(std::string_view name) const;
     JobResult result() const;
+    bool has_run() const { return (states_mask & bit(State::run)) != 0; }
 };
 
 /// The redacted jobspec, read from its text where no tree is kept. Empty if that cannot be read.

@@ -40,9 +40,6 @@ void put_time(ObjectText& out, const char* name, std::int64_t t_us) {
 bool is_over(const Job& job) {
     return job.state == State::inactive;
 }
-bool has_run(const Job& job) {
-    return (job.states_mask & bit(State::run)) != 0;
-}
 
 struct Attribute {
     const char* name;
@@ -80,13 +77,13 @@ const Attribute attributes[] = {
                   ObjectText& o) { put(o, n, j.r->facts.nnodes >= 0 ? j.r->facts.nnodes : j.facts.nnodes); }},
     {"ranks",
      [](const Job& j, const char* n, ObjectText& o) {
-         if (has_run(j)) {
+         if (j.has_run()) {
              put(o, n, j.r->facts.ranks);
          }
      }},
     {"nodelist",
      [](const Job& j, const char* n, ObjectText& o) {
-         if (has_run(j)) {
+         if (j.has_run()) {
              put(o, n, j.r->facts.nodelist);
          }
      }},
@@ -128,7 +125,7 @@ const Attribute attributes[] = {
      }},
     {"expiration",
      [](const Job& j, const char* n, ObjectText& o) {
-         if (has_run(j)) {
+         if (j.has_run()) {
              put_real(o, n, j.r->facts.expiration);
          }
      }},
