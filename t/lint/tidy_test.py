@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
-"""tidy.py on a small project: a finding in a header, in the first source and in one that is read again is found, a clean tree
-passes, and passes again from the notes of the first run.
+"""tidy.py on a small project: a finding in a header and in each source is found, and a name that two sources use; a clean tree
+passes, though two sources have a main, and passes again from the notes of the first run.
   tidy_test.py CLANG_TIDY"""
 import json
 import shutil
@@ -11,8 +11,19 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Both have a `half` of their own, so that the second does not compile behind the first.
-SOURCE = '#include "libsched/all.hpp"\nnamespace {\nint half(int n) {\n    return n / 2;\n}\n}  // namespace\nint NAME(int n) {\n    return half(n);\n}\n'
+SOURCE = """#include "libsched/all.hpp"
+namespace {
+int half_of_NAME(int n) {
+    return n / 2;
+}
+}  // namespace
+int NAME(int n) {
+    return half_of_NAME(n);
+}
+int main() {
+    return NAME(all(1));
+}
+"""
 CLEAN = {"all.hpp": "#pragma once\ninline int all(int n) {\n    return n;\n}\n",
          "first.cpp": SOURCE.replace("NAME", "first"), "second.cpp": SOURCE.replace("NAME", "second")}
 
@@ -47,8 +58,14 @@ def main(clang_tidy):
             code, words = run(top, clang_tidy)
             expect(f"a finding in {name}", code == 1 and f"[fail] libsched/{name}:" in words and "'Bad'" in words, words)
         write()
+        second = top / "libsched/second.cpp"
+        second.write_text(second.read_text().replace("half_of_second", "half_of_first"))
         code, words = run(top, clang_tidy)
-        expect("a clean tree", code == 0 and "[ok] clang-tidy (2 sources in 1 folders)" in words, words)
+        expect("a name that two sources use", code == 1 and "[fail] libsched/second.cpp:3: redefinition of 'half_of_first'" in words
+               and "give it a name of its own" in words and "main" not in words, words)
+        write()
+        code, words = run(top, clang_tidy)
+        expect("a clean tree", code == 0 and "[ok] clang-tidy (2 sources in 1 readings)" in words, words)
         code, words = run(top, clang_tidy)
         expect("the same tree again", code == 0, words)
 
