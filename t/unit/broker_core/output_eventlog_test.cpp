@@ -14,12 +14,13 @@ using namespace weir::broker;
 
 namespace {
 
-struct Files {
-    Files() : path(std::filesystem::temp_directory_path() / ("weir-eventlog-test-" + std::to_string(getpid()))) {
+struct EventlogFiles {
+    EventlogFiles()
+        : path(std::filesystem::temp_directory_path() / ("weir-eventlog-test-" + std::to_string(getpid()))) {
         std::filesystem::create_directories(path);
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     }
-    ~Files() { std::filesystem::remove_all(path); }
+    ~EventlogFiles() { std::filesystem::remove_all(path); }
     void print(OutputStream stream, const std::string& text) {
         const auto fd = output.open("f1", "", stream);
         REQUIRE(fd);
@@ -53,7 +54,7 @@ using Words = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("output eventlog: a line an entry, a part of a line when the job is over, then the ends") {
-    Files files;
+    EventlogFiles files;
     OutputEventlog log(files.output, "f1", "0", 1.5);
     files.print(OutputStream::out, "a\nb\nhalf");
     files.print(OutputStream::err, "wrong\n");
@@ -68,13 +69,13 @@ TEST_CASE("output eventlog: a line an entry, a part of a line when the job is ov
 }
 
 TEST_CASE("output eventlog: a job without files has a header and ends") {
-    Files files;
+    EventlogFiles files;
     OutputEventlog log(files.output, "f9", "0-3", 1.5);
     CHECK(all_words(log.next(true, 2)) == Words{"header  ", "data stdout eof", "data stderr eof"});
 }
 
 TEST_CASE("output eventlog: bytes that are no text are base64, and a long line comes in pieces") {
-    Files files;
+    EventlogFiles files;
     files.print(OutputStream::out, std::string("\xff\0\n", 3));
     files.print(OutputStream::out, std::string(100000, 'x') + "\n");
     OutputEventlog log(files.output, "f1", "0", 1.5);
@@ -86,7 +87,7 @@ TEST_CASE("output eventlog: bytes that are no text are base64, and a long line c
 }
 
 TEST_CASE("output eventlog: more output than one piece comes in order and whole") {
-    Files files;
+    EventlogFiles files;
     std::string text;
     for (int i = 0; text.size() < 600000; ++i) {
         text += std::to_string(i) + "\n";
@@ -108,7 +109,7 @@ TEST_CASE("output eventlog: more output than one piece comes in order and whole"
 }
 
 TEST_CASE("output eventlog: what a job writes between two pieces is not lost when it has ended") {
-    Files files;
+    EventlogFiles files;
     for (int i = 0; i < 1500; ++i) {
         files.print(OutputStream::out, "x\n");
     }
@@ -122,7 +123,7 @@ TEST_CASE("output eventlog: what a job writes between two pieces is not lost whe
 }
 
 TEST_CASE("output eventlog: a file that the user named is told, not read") {
-    Files files;
+    EventlogFiles files;
     const std::string mine = (files.path / "mine").string();
     close(*files.output.open("f1", mine, OutputStream::out));
     OutputEventlog log(files.output, "f1", "0", 1.5);

@@ -30,7 +30,7 @@ JobEvent submitted_for(FluxJobId id, double t, std::uint32_t userid, const std::
     return event;
 }
 
-void run(PriorityService& s, const JobEvent& submit, std::int64_t cores, double from, double to) {
+void run_submitted(PriorityService& s, const JobEvent& submit, std::int64_t cores, double from, double to) {
     s.apply(submit);
     s.apply(started(submit.id, from, cores));
     s.apply(freed(submit.id, to));
@@ -89,11 +89,11 @@ TEST_CASE("usage report: a span is cut at the hours, and its hours add up to cor
 TEST_CASE("usage report: each account, user, queue and project has its core-microseconds, written or not") {
     auto s = ready_service();
     StateStore store = memory();
-    run(*s, submitted_for(1, 0, alice, "batch", "qcd"), 4, 10, 20);
-    run(*s, submitted_for(2, 0, alice, "debug", "qcd"), 2, 10, 20);
+    run_submitted(*s, submitted_for(1, 0, alice, "batch", "qcd"), 4, 10, 20);
+    run_submitted(*s, submitted_for(2, 0, alice, "debug", "qcd"), 2, 10, 20);
     REQUIRE(store.apply(s->take_batch()));
-    run(*s, submitted_for(3, 0, alice, "batch", "qcd"), 1, 20, 21);
-    run(*s, submitted_for(4, 0, bob, "batch", ""), 1, 20, 20.000001);
+    run_submitted(*s, submitted_for(3, 0, alice, "batch", "qcd"), 1, 20, 21);
+    run_submitted(*s, submitted_for(4, 0, bob, "batch", ""), 1, 20, 20.000001);
     s->apply(submitted_for(5, 0, bob, "batch", ""));
     s->apply(started(5, 30, 8));  // runs on
     const auto got = sums(*s, store, {first_hour, first_hour + 1}, all_labels, 31);
@@ -109,7 +109,7 @@ TEST_CASE("usage report: each account, user, queue and project has its core-micr
 TEST_CASE("usage report: a job that runs over the edge of two spans is in both") {
     auto s = ready_service();
     StateStore store = memory();
-    run(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);
+    run_submitted(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);
     REQUIRE(store.apply(s->take_batch()));
     CHECK(sums(*s, store, {first_hour, first_hour + 1, first_hour + 2}, {false, true, false, false}, 5000) ==
           std::map<UsageSlot, std::int64_t>{{{0, "", "bob", "", ""}, 1'200'000'000},
@@ -205,7 +205,7 @@ TEST_CASE("usage report: a job from above is told and booked under its queue abo
         JobEvent submit = submitted_for(1, 0, who, "here", "p");
         auto& request = std::get<SubmitEvent>(submit.what).request;
         request.queue_above = "batch";
-        run(*s, submit, 1, 10, 11);
+        run_submitted(*s, submit, 1, 10, 11);
         CHECK(sums(*s, store, {first_hour, first_hour + 1}, {false, false, true, true}, 20) ==
               std::map<UsageSlot, std::int64_t>{{{0, "", "", who == owner ? "batch" : "here", "p"}, 1'000'000}});
         s->sends().uplink().queue().attached(0);
@@ -218,9 +218,9 @@ TEST_CASE("usage report: a job from above is told and booked under its queue abo
 TEST_CASE("usage report: a batch that failed keeps its hours for the next") {
     auto s = ready_service();
     StateStore store = memory();
-    run(*s, submitted_for(1, 0, bob, "", ""), 1, 10, 11);
+    run_submitted(*s, submitted_for(1, 0, bob, "", ""), 1, 10, 11);
     StateBatch failed = s->take_batch();
-    run(*s, submitted_for(2, 0, bob, "", ""), 1, 11, 12);
+    run_submitted(*s, submitted_for(2, 0, bob, "", ""), 1, 11, 12);
     s->log().untake(std::move(failed));
     REQUIRE(store.apply(s->take_batch()));
     CHECK(sums(*s, store, {first_hour, first_hour + 1}, {}, 20) ==
@@ -363,7 +363,7 @@ TEST_CASE("usage report: a guest's many projects hide nobody's, and take no more
 TEST_CASE("usage report: what runs and what is not written is in each of its spans") {
     auto s = ready_service();
     StateStore store = memory();
-    run(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);  // not written
+    run_submitted(*s, submitted_for(1, 0, bob, "", "p"), 2, 3000, 4000);  // not written
     s->apply(submitted_for(2, 0, alice, "", "q"));
     s->apply(started(2, 3500, 1));
     CHECK(sums(*s, store, {first_hour, first_hour + 1, first_hour + 2}, project_label, 3700) ==

@@ -21,7 +21,7 @@ ShareTreePtr open_tree() {
 }
 
 /// Members come, start and stop using cores; between two looks anything may have happened.
-struct World {
+struct EqualMembers {
     UsageLedger ledger{open_tree(), std::chrono::hours(1)};
     EqualSharesOrder order;
     std::vector<NodeId> leaves;
@@ -70,7 +70,7 @@ struct World {
 // `<=`.
 TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after whatever happened") {
     CHECK(rc::check([] {
-        World world;
+        EqualMembers world;
         world.add();
         for (int step = *rc::gen::inRange(1, 100); step > 0; step--) {
             for (int events = *rc::gen::inRange(0, 6); events > 0; events--) {
@@ -115,7 +115,7 @@ TEST_CASE("equal shares: who is caught up with shares his rank, and is told") {
 
 // Kills: a member that decayed to nothing taken for one that never used anything.
 TEST_CASE("equal shares: who used something long ago stays behind who never did") {
-    World world;
+    EqualMembers world;
     world.add();
     world.add();
     world.run(0, 1);

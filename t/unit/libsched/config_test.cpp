@@ -13,17 +13,17 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-Result<config::Settings> read(const std::string& toml) {
+Result<config::Settings> read_settings(const std::string& toml) {
     return config::read_settings_toml(toml, "site.toml");
 }
 
 std::string complaint(const std::string& toml) {
-    const auto settings = read(toml);
+    const auto settings = read_settings(toml);
     return settings ? "" : settings.error().message;
 }
 
 std::string warned(const std::string& toml, const SiteFacts& facts = {}) {
-    const auto settings = read(toml);
+    const auto settings = read_settings(toml);
     INFO(complaint(toml));
     REQUIRE(settings);
     std::string all;
@@ -36,12 +36,12 @@ std::string warned(const std::string& toml, const SiteFacts& facts = {}) {
 }  // namespace
 
 TEST_CASE("configuration: what is not in [weir] is others' business, and nothing is the default") {
-    CHECK(read("[queues.batch]\nx = 1\n").value() == config::Settings{});
+    CHECK(read_settings("[queues.batch]\nx = 1\n").value() == config::Settings{});
     CHECK(warned("") == "");
 }
 
 TEST_CASE("configuration: every policy's keys are read") {
-    const auto s = read(R"(
+    const auto s = read_settings(R"(
 [weir]
 policy = "moab"
 update-interval = 0
@@ -103,10 +103,10 @@ score-min = 0.1
 }
 
 TEST_CASE("configuration: Moab counts windows unless told otherwise, the others by half-life") {
-    CHECK(read("weir.policy = 'moab'").value().decay == DecayKind::window);
-    CHECK(read("weir.window = { factor = 0 }").value().window.factor == 0);
-    CHECK(read("weir = {policy = 'moab', decay = 'half-life'}").value().decay == DecayKind::half_life);
-    CHECK(read("weir.policy = 'lsf'").value().decay == DecayKind::half_life);
+    CHECK(read_settings("weir.policy = 'moab'").value().decay == DecayKind::window);
+    CHECK(read_settings("weir.window = { factor = 0 }").value().window.factor == 0);
+    CHECK(read_settings("weir = {policy = 'moab', decay = 'half-life'}").value().decay == DecayKind::half_life);
+    CHECK(read_settings("weir.policy = 'lsf'").value().decay == DecayKind::half_life);
 }
 
 TEST_CASE("configuration: all mistakes are told at once, each with its key and what is right") {
@@ -146,7 +146,7 @@ committed-run-time-factor = 2
 TEST_CASE("configuration: wait counts after a time, or after so many of the job's time limits") {
     using namespace std::chrono_literals;
     const auto after = [](const std::string& value) {
-        return read("[weir]\nwait-after = " + value + "\n").value().wait_after;
+        return read_settings("[weir]\nwait-after = " + value + "\n").value().wait_after;
     };
     CHECK(after("\"2d\"") == WaitAfter{48h, 0});
     CHECK(after("0") == WaitAfter{0h, 0});
@@ -276,7 +276,7 @@ licence = { weight = -5, total = 20 }
 // Kills: a weight that is read but not handed to the engine; the machine's total taken before the site's; the order of
 // types in the engine another than resource_amounts()'s.
 TEST_CASE("configuration: the factors that only some sites have reach the engine") {
-    const auto settings = read(every_factor);
+    const auto settings = read_settings(every_factor);
     INFO((settings ? std::string() : settings.error().message));
     REQUIRE(settings);
     const PrioritySettings engine = engine_settings(*settings, {64, 4, 8., 256.});
@@ -297,14 +297,14 @@ TEST_CASE("configuration: the factors that only some sites have reach the engine
     const auto amounts = resource_amounts(*settings, [](const std::string& name) { return name == "gpus" ? 2. : 5.; });
     CHECK(amounts[0] == 2);
     CHECK(amounts[1] == 5);
-    const auto own_total = read("weir.resources.memory = {weight = 1, total = 64}").value();
+    const auto own_total = read_settings("weir.resources.memory = {weight = 1, total = 64}").value();
     CHECK(engine_settings(own_total, {64, 4, 8., 256.}).resources[0].total == std::vector<double>{64.});
 }
 
 // Kills: a node without a priority taking the root's 0 instead of its account's; the factor a part of the greatest in
 // the tree instead of the greatest given.
 TEST_CASE("configuration: an association has the nearest priority at or above it") {
-    const auto settings = read(every_factor).value();
+    const auto settings = read_settings(every_factor).value();
     std::vector<NodeSpec> specs(4);
     specs[0].name = "physics";
     specs[1].name = "physics/@alice";
@@ -362,7 +362,7 @@ TEST_CASE("warnings: factors of some sites that can have no effect") {
 
 // Kills: a part read into another's place; a queue's factors read into the common ones; a limit that is not checked.
 TEST_CASE("configuration: LSF's absolute priority and factors by queue, Moab's usage") {
-    const auto s = read(R"(
+    const auto s = read_settings(R"(
 [weir]
 policy = "lsf"
 [weir.lsf]
@@ -391,7 +391,8 @@ proc = -2
     CHECK_THAT(warned(lsf + "lsf.aps = {mem = 1}"), Contains("lsf.aps.mem has no effect"));
     CHECK_THAT(warned(lsf + "lsf.aps = {proc = 1, rsrc = 0, fs = 1}"), Contains("subfactors have no effect"));
     CHECK(warned(lsf + "lsf.aps = {fs = 1}") == "");
-    const auto moab = read("[weir]\npolicy = 'moab'\nmoab.usage = {weight = 2, remaining = {weight = 3, cap = 4}}\n");
+    const auto moab =
+        read_settings("[weir]\npolicy = 'moab'\nmoab.usage = {weight = 2, remaining = {weight = 3, cap = 4}}\n");
     REQUIRE(moab);
     const auto& usage = moab->moab.components[static_cast<std::size_t>(MoabComponent::usage)];
     CHECK(usage.weight == 2);
@@ -400,8 +401,8 @@ proc = -2
     const std::string more =
         "[weir]\npolicy = 'moab'\nmoab.service = {bypass = {weight = 7, cap = 9}, user-priority = 1}\n"
         "moab.resource = {nodes = 1, memory = 2, processor-equivalents = 3, user-processors = -1, user-jobs = -4}\n";
-    CHECK(read(more).value().moab.part(MoabComponent::service, "bypass") == MoabPolicy::Part{7, 9});
-    CHECK(read(more).value().moab.part(MoabComponent::resource, "user-jobs").weight == -4);
+    CHECK(read_settings(more).value().moab.part(MoabComponent::service, "bypass") == MoabPolicy::Part{7, 9});
+    CHECK(read_settings(more).value().moab.part(MoabComponent::resource, "user-jobs").weight == -4);
     CHECK(warned(more) == "");
     SiteFacts log;
     log.knows_nodes = log.knows_urgency = log.knows_memory = false;
@@ -409,6 +410,6 @@ proc = -2
                                       Contains("moab.resource.memory has no effect") &&
                                       Contains("moab.resource.processor-equivalents counts processors") &&
                                       Contains("moab.service.user-priority has no effect"));
-    CHECK_THAT(read("[weir]\nmoab.resource.swap = 1\n").error().message,
+    CHECK_THAT(read_settings("[weir]\nmoab.resource.swap = 1\n").error().message,
                Contains("moab.resource.swap") && Contains("processor-equivalents"));
 }

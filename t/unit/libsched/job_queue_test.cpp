@@ -15,8 +15,8 @@ using test::at;
 
 namespace {
 
-using Queue = JobQueue<CountJob, 4, 2>;
-using Summary = Queue::Traits::Summary;
+using SmallQueue = JobQueue<CountJob, 4, 2>;
+using Summary = SmallQueue::Traits::Summary;
 using Model = std::map<QueueKey, CountJob>;
 
 /// The first of the model that fits from `from` on; nullptr also where a held one comes first.
@@ -35,7 +35,7 @@ std::optional<JobId> id_of(const CountJob* job) {
 }
 
 /// Sizes about the bounds of the classes, limits about the round ones and just beside them.
-CountJob any_job(std::uint64_t id, std::uint64_t random) {
+CountJob any_count_job(std::uint64_t id, std::uint64_t random) {
     const auto priority = static_cast<std::uint32_t>(random % 5);
     const auto cores = static_cast<std::uint32_t>(1 + random / 5 % 9 + (random / 50 % 8 == 0 ? 60 : 0));
     const auto seconds = static_cast<std::int64_t>(random / 400 % 4 * 3600 + random / 1600 % 3);
@@ -50,7 +50,7 @@ CountJob any_job(std::uint64_t id, std::uint64_t random) {
 // skipped where the chunks of the one before are; rekey() that leaves the groups as they were.
 TEST_CASE("queue: the next one that fits is the one that a look at every job finds") {
     rc::prop("same as the model", [] {
-        Queue queue;
+        SmallQueue queue;
         Model model;
         std::uint64_t id = 0;
         const auto steps = *rc::gen::container<std::vector<std::pair<int, std::uint64_t>>>(
@@ -59,7 +59,7 @@ TEST_CASE("queue: the next one that fits is the one that a look at every job fin
                           rc::gen::inRange<std::uint64_t>(0, 1'000'000'000)));
         for (const auto& [kind, random] : steps) {
             if (kind == 0) {
-                const CountJob job = any_job(id++, random);
+                const CountJob job = any_count_job(id++, random);
                 RC_ASSERT(queue.insert(job));
                 model.emplace(job.key, job);
             } else if (kind == 1 && !model.empty()) {
@@ -112,7 +112,7 @@ TEST_CASE("queue: the next one that fits is the one that a look at every job fin
 
 // Kills: remove() that asks for the limit alone whether a summary still holds.
 TEST_CASE("queue: the smallest that left is not asked for, though a shorter one of its class stays") {
-    Queue queue;
+    SmallQueue queue;
     const CountJob small{{1, at(1), JobId{1}}, 5, test::secs(3600)};
     REQUIRE(queue.insert(small));
     REQUIRE(queue.insert({{1, at(2), JobId{2}}, 6, test::secs(60)}));
@@ -147,9 +147,9 @@ TEST_CASE("queue: what was looked at for nothing is not looked at again") {
 // Kills: a group that lost a chunk to its neighbour, or whose chunk was made anew, and does not say that it is stale.
 TEST_CASE("queue: a group says what its chunks say, or that it is stale and less") {
     rc::prop("bound", [](const std::vector<std::pair<std::uint8_t, std::uint32_t>>& steps) {
-        SortedChunks<CountJob, Queue::Traits, 4, 2> jobs;
+        SortedChunks<CountJob, SmallQueue::Traits, 4, 2> jobs;
         for (const auto& [kind, random] : steps) {
-            const CountJob job = any_job(random % 90, random);
+            const CountJob job = any_count_job(random % 90, random);
             if (kind % 4 < 2) {
                 jobs.insert(job);
             } else if (kind % 4 == 2 && !jobs.empty()) {

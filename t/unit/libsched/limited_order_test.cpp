@@ -22,7 +22,7 @@ LogShares shares(const std::string& toml) {
     return LogShares(std::get<ShareTree>(std::move(tree)), {{1, "a"}, {2, "b"}});
 }
 
-std::vector<SimJob> some(int count, std::uint32_t user, std::int64_t run_s, std::uint32_t cores = 1) {
+std::vector<SimJob> equal_jobs(int count, std::uint32_t user, std::int64_t run_s, std::uint32_t cores = 1) {
     std::vector<SimJob> jobs;
     for (int i = 0; i < count; i++) {
         SimJob job;
@@ -67,7 +67,7 @@ TEST_CASE("limits in a replay: so many jobs run at once, whatever the policy") {
         settings.policy = kind;
         settings.update_interval = Duration{};
         const auto outcomes =
-            replay("\"@a\" = {shares = 1, running_jobs_max = 2}\n\"@b\" = 1\n", some(6, 1, 100), settings);
+            replay("\"@a\" = {shares = 1, running_jobs_max = 2}\n\"@b\" = 1\n", equal_jobs(6, 1, 100), settings);
         REQUIRE(outcomes.size() == 6);
         const auto starts = test::starts_of(outcomes);
         CHECK(starts == std::vector<Instant>{at(0), at(0), at(100), at(100), at(200), at(200)});
@@ -75,21 +75,23 @@ TEST_CASE("limits in a replay: so many jobs run at once, whatever the policy") {
 }
 
 TEST_CASE("limits in a replay: cores of an account, wall time, jobs that are there at all") {
-    CHECK(most_of_first(replay("\"x\" = {shares = 1, cores_max = 5}\n\"x/@a\" = 1\n", some(9, 1, 10, 2))).second == 4);
+    CHECK(
+        most_of_first(replay("\"x\" = {shares = 1, cores_max = 5}\n\"x/@a\" = 1\n", equal_jobs(9, 1, 10, 2))).second ==
+        4);
     // Too long, or one too many: never.
-    CHECK(replay("\"@a\" = {shares = 1, wall_time_max = \"1m\"}\n", some(3, 1, 61)).empty());
-    CHECK(replay("\"@a\" = {shares = 1, active_jobs_max = 4}\n", some(9, 1, 10)).size() == 4);
+    CHECK(replay("\"@a\" = {shares = 1, wall_time_max = \"1m\"}\n", equal_jobs(3, 1, 61)).empty());
+    CHECK(replay("\"@a\" = {shares = 1, active_jobs_max = 4}\n", equal_jobs(9, 1, 10)).size() == 4);
 }
 
 TEST_CASE("limits in a replay: who has used up his part waits until it has decayed") {
-    auto jobs = some(1, 1, 3600, 8);
-    jobs.push_back(some(1, 1, 60).front());
-    jobs.push_back(some(1, 2, 60).front());
+    auto jobs = equal_jobs(1, 1, 3600, 8);
+    jobs.push_back(equal_jobs(1, 1, 60).front());
+    jobs.push_back(equal_jobs(1, 2, 60).front());
     jobs[1].submit = jobs[2].submit = at(3600);
     PolicySettings settings;
     settings.half_life = std::chrono::hours(1);
     settings.update_interval = secs(60);
-    auto later = some(1, 2, 60).front();
+    auto later = equal_jobs(1, 2, 60).front();
     later.submit = at(10 * 3600);
     jobs.push_back(later);
     // 8 core-hours, of which about 5.8 are left at their end; 2.9 an hour later, 1.4 two hours later.
@@ -102,7 +104,7 @@ TEST_CASE("limits in a replay: who has used up his part waits until it has decay
 
 // Mutant: libsched/sim/limited_order.hpp: return inner != never ? inner : lets_go_; => return inner;
 TEST_CASE("limits in a replay: a job starts as soon as usage has decayed below its limit, with no other event") {
-    auto jobs = some(2, 1, 3600, 8);
+    auto jobs = equal_jobs(2, 1, 3600, 8);
     jobs[1].submit = at(3700);
     PolicySettings settings;
     settings.half_life = secs(3600);

@@ -15,7 +15,7 @@ using test::at;
 namespace {
 
 /// Two accounts of one share each, a user in each; nobody uses anything.
-struct World {
+struct LsfScene {
     ShareTree tree = std::get<ShareTree>(parse_share_tree("\"a\" = 1\n\"a/@x\" = 1\n\"b\" = 1\n\"b/@y\" = 1\n"));
     NodeId x = tree.find("a/@x").value();
     NodeId y = tree.find("b/@y").value();
@@ -50,7 +50,7 @@ using Ids = std::vector<std::uint64_t>;
 // Kills: groups by the queue's name or number alone, so that queues of one priority do not go as one; a queue with
 // factors of its own among the common ones, or before them; a higher priority last.
 TEST_CASE("lsf: queues go by priority, those of one priority as one, and one with factors of its own behind them") {
-    World world;
+    LsfScene world;
     PolicySettings settings;
     settings.queues = {{"own", 10}, {"normal", 10}, {"night", 10}, {"high", 20}, {"idle", 5}};
     settings.lsf.queue_factors["own"]["run-time-factor"] = 10;
@@ -68,7 +68,7 @@ TEST_CASE("lsf: queues go by priority, those of one priority as one, and one wit
 
 // Kills: jobs without shares before those who have, or behind those of lower queues, or left out.
 TEST_CASE("lsf: who has no shares goes behind all of its queue who have, before lower queues") {
-    World world;
+    LsfScene world;
     PolicySettings settings;
     settings.queues = {{"normal", 10}, {"idle", 5}};
     LsfRanking ranking(settings);
@@ -89,7 +89,7 @@ TEST_CASE("lsf: who has no shares goes behind all of its queue who have, before 
 
 // Kills: a job without a limit that commits the longest there is, so that its user goes last for good.
 TEST_CASE("lsf: a job without a limit commits nothing") {
-    World world;
+    LsfScene world;
     PolicySettings settings;
     settings.lsf.factors.committed_run_time = 1;
     LsfRanking ranking(settings);
@@ -118,7 +118,7 @@ TEST_CASE("lsf: a job without a limit commits nothing") {
 
 // Mutant: libsched/order/lsf_ranking.cpp: aps_value(open, alone, waited) => aps_value(*policy_.aps, alone, waited)
 TEST_CASE("lsf: the terms of an absolute priority add up to it where the limit of a sum holds") {
-    World world;
+    LsfScene world;
     PolicySettings settings;
     settings.queues = {{"normal", 40}};
     settings.lsf.aps.emplace();
@@ -146,7 +146,7 @@ TEST_CASE("lsf: the terms of an absolute priority add up to it where the limit o
 
 // Kills: remove() that does not take the job out, or forgets what was said of it; one that fails for who never waited.
 TEST_CASE("lsf: a job that went is not ranked; its id is another job's the next time") {
-    World world;
+    LsfScene world;
     LsfRanking ranking(PolicySettings{});
     const auto put = [&](std::uint64_t id, std::uint64_t place) {
         LsfRanking::Job job;

@@ -13,7 +13,7 @@ using Rules = test::NaiveReplay::Rules;
 
 namespace {
 
-std::vector<std::int64_t> seconds(const std::vector<Instant>& starts) {
+std::vector<std::int64_t> start_seconds(const std::vector<Instant>& starts) {
     std::vector<std::int64_t> out;
     for (const Instant start : starts) {
         out.push_back(start.time_since_epoch().count() / 1'000'000);
@@ -30,8 +30,8 @@ void same_as_naive(const std::string& policy, const Rules& rules, std::size_t jo
         }
         const auto expected = test::NaiveReplay(jobs, 8, rules).starts();
         const Policy one = policy_named(policy).value();
-        RC_ASSERT(seconds(*simulate(jobs, 8, one)) == expected);
-        RC_ASSERT(seconds(*simulate(jobs, test::machine(1, 8), one)) == expected);
+        RC_ASSERT(start_seconds(*simulate(jobs, 8, one)) == expected);
+        RC_ASSERT(start_seconds(*simulate(jobs, test::machine(1, 8), one)) == expected);
     });
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t nodes = 3;
 constexpr int length = 200;  // of the table
-constexpr Room whole{4, 2, 4};
+constexpr Room whole_node{4, 2, 4};
 
 Instant instant_at(int t) {
     return Instant{Duration{t}};
@@ -63,7 +63,7 @@ class Table {
                 here++;
             }
             slots += here;
-            whole_fits += whole.holds(room_of(request, request.slots)) && here >= request.slots ? 1 : 0;
+            whole_fits += whole_node.holds(room_of(request, request.slots)) && here >= request.slots ? 1 : 0;
         }
         return request.nodes == 0 ? slots >= request.slots : whole_fits >= request.nodes;
     }
@@ -90,7 +90,7 @@ ResourceSet planned_machine() {
     ResourceSet set;
     for (std::uint32_t rank = 0; rank < nodes; rank++) {
         set.nodes.push_back(
-            {rank, IdSet::range(0, whole.cores - 1), IdSet::range(0, whole.gpus - 1), whole.memory_mib});
+            {rank, IdSet::range(0, whole_node.cores - 1), IdSet::range(0, whole_node.gpus - 1), whole_node.memory_mib});
     }
     return set;
 }
@@ -107,7 +107,7 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         Table table;
         std::vector<Pick> busy;
         for (std::uint32_t node = 0; node < nodes; node++) {
-            table.change(node, Table::now, whole, 1);
+            table.change(node, Table::now, whole_node, 1);
             const Room room{*rc::gen::inRange(0U, 5U), *rc::gen::inRange(0U, 3U), *rc::gen::inRange(0U, 5U)};
             busy.push_back({node, room});
         }

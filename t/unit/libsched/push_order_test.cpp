@@ -70,7 +70,7 @@ std::size_t longest_run(const std::vector<std::uint64_t>& ids, const Queue& queu
     return best;
 }
 
-JobInputs any_job(std::uint64_t id, int now) {
+JobInputs any_pushed_job(std::uint64_t id, int now) {
     JobInputs in;
     in.id = JobId{id};
     in.submit = at(*rc::gen::inRange(0, 3));
@@ -94,7 +94,7 @@ void play(const PrioritySettings& settings) {
         for (int i = 0; i < changes; i++) {
             const int what = *rc::gen::inRange(0, 10);
             if (what < 5 || slots.empty()) {
-                slots.push_back(engine.insert(any_job(next_id++, now)));
+                slots.push_back(engine.insert(any_pushed_job(next_id++, now)));
                 if (is_ordered(engine, slots.back()) && *rc::gen::inRange(0, 2) == 0) {
                     const auto early = order.place(engine, slots.back(), at(now), factors);
                     queue.take({&early, 1}, engine);
@@ -108,7 +108,7 @@ void play(const PrioritySettings& settings) {
                 queue.keys.erase(id);
                 slots.erase(slots.begin() + static_cast<std::ptrdiff_t>(which));
             } else {
-                engine.update(slots[which], any_job(id, now));
+                engine.update(slots[which], any_pushed_job(id, now));
             }
         }
         if (*rc::gen::inRange(0, 2) == 0) {
@@ -201,7 +201,7 @@ TEST_CASE("push order: with a permitted error no two jobs stand the wrong way ro
         std::vector<double> factors{.1, .2, .3, .4};
         std::vector<PriorityEngine::Slot> slots;
         for (std::uint64_t id = 0; id < 12; id++) {
-            slots.push_back(engine.insert(any_job(id, 1000)));
+            slots.push_back(engine.insert(any_pushed_job(id, 1000)));
         }
         for (int pass = 0; pass < 10; pass++) {
             const Instant now = at(1000 + 20 * pass);

@@ -32,7 +32,7 @@ config::Settings policy(const std::string& name) {
 
 const Instant midnight{std::chrono::hours(24 * 20'000)};  // 2024-10-04
 
-Instant at(double hours) {
+Instant at_hour(double hours) {
     return midnight + duration_from_seconds(hours * 3600);
 }
 
@@ -41,7 +41,7 @@ void add(std::vector<SimJob>& jobs, int count, std::uint32_t user, double hour, 
     for (int i = 0; i < count; i++) {
         SimJob job;
         job.number = static_cast<std::int64_t>(jobs.size()) + 1;
-        job.submit = at(hour);
+        job.submit = at_hour(hour);
         job.run = job.limit = duration_from_seconds(minutes * 60);
         job.cores = cores;
         job.user = user;
@@ -93,17 +93,17 @@ TEST_CASE("LSF: of 500 and 2000 jobs, ten at a time, B waits until 13:10 under F
     add(jobs, 2000, 2, 9.5, 5);
     PolicySettings fcfs;
     fcfs.policy = PolicyKind::fcfs;
-    CHECK(first_start(run(fcfs, LogShares::of_users(), jobs, 10), 2) == at(13 + 10. / 60));
+    CHECK(first_start(run(fcfs, LogShares::of_users(), jobs, 10), 2) == at_hour(13 + 10. / 60));
     const auto fair = run(policy("lsf"), shares(equal_pair), jobs, 10);
-    CHECK(first_start(fair, 2) == at(9.5));
+    CHECK(first_start(fair, 2) == at_hour(9.5));
     // A has used half an hour of ten slots, B nothing: B goes first until both have, then they take turns.
     std::map<Instant, int> of_b;
     for (const Outcome& outcome : fair) {
         of_b[outcome.start] += outcome.job.user == 2 ? 1 : 0;
     }
-    CHECK(of_b[at(9.5)] > 5);
+    CHECK(of_b[at_hour(9.5)] > 5);
     for (double hour = 12; hour < 16; hour += 5. / 60) {
-        CHECK(std::abs(of_b[at(hour)] - 5) <= 1);
+        CHECK(std::abs(of_b[at_hour(hour)] - 5) <= 1);
     }
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("Slurm: with a half-life old usage counts less than new; without decay
     CHECK(fourth(policy("slurm-half-life")) == 'a');
     CHECK(fourth(policy("slurm-no-decay")) == 'b');
     for (SimJob& job : jobs) {
-        job.submit += job.submit < at(250) ? Duration{} : std::chrono::hours(24 * 20);  // past 1 November
+        job.submit += job.submit < at_hour(250) ? Duration{} : std::chrono::hours(24 * 20);  // past 1 November
     }
     PolicySettings tie = policy("slurm-no-decay");
     CHECK(fourth(tie) == 'a');  // all is forgotten: in order of submission
@@ -305,10 +305,10 @@ TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets
         order.ended(job, JobId{0}, from + std::chrono::seconds(seconds));
     };
     for (std::size_t day = 0; day < 4; day++) {
-        use(1, at(24. * static_cast<double>(day)), johns[day]);
-        use(2, at(24. * static_cast<double>(day) + 1), all[day] - johns[day]);
+        use(1, at_hour(24. * static_cast<double>(day)), johns[day]);
+        use(2, at_hour(24. * static_cast<double>(day) + 1), all[day] - johns[day]);
     }
-    const Instant now = at(75);
+    const Instant now = at_hour(75);
     const auto raw = [&](std::uint32_t user) {
         SimJob job;
         job.user = user;
@@ -320,7 +320,7 @@ TEST_CASE("Moab: john stands at 31.79 percent, above his floor of 16.5, and gets
     CHECK(raw(1) == 0);                                                        // a floor never lowers
     CHECK(raw(2) == Approx(100 * (10 - 100 * (1 - 0.317919))).epsilon(1e-6));  // 68.21 percent of a target of 10
     CHECK(raw(3) == 1000);                                                     // nothing used: all of the target
-    use(2, at(74), 800);
+    use(2, at_hour(74), 800);
     CHECK(raw(1) == Approx(100 * (16.5 - 100 * 68.75 / 1016.25)).epsilon(1e-9));
 }
 
@@ -337,8 +337,8 @@ TEST_CASE("Moab: an account at its cap waits until its usage leaves the window")
     const auto outcomes = test::replay(jobs, 4, Easy{}, order.get());
     REQUIRE(outcomes.size() == 4);
     const auto starts = test::starts_of(outcomes);
-    CHECK(starts[2] == at(5));
-    CHECK(starts[1] == at(12));  // windows end at noon: what was used in the last one counts half
+    CHECK(starts[2] == at_hour(5));
+    CHECK(starts[1] == at_hour(12));  // windows end at noon: what was used in the last one counts half
 }
 
 TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 1.25 are 12.5, 17.083, 12.958") {
@@ -346,11 +346,11 @@ TEST_CASE("Torque: base priorities 10, 15, 8 after 120, 100, 238 seconds at E = 
     LoadThresholdOrder order(settings, 100);
     SimJob running;
     running.cores = 50;
-    order.submitted(running, JobId{9}, at(0));
-    order.started(running, JobId{9}, at(0));
+    order.submitted(running, JobId{9}, at_hour(0));
+    order.started(running, JobId{9}, at_hour(0));
     CHECK(order.order().priorities().score() == Approx(1.25));
     const std::array<int, 3> waited{120, 100, 238};
-    const Instant now = at(1);
+    const Instant now = at_hour(1);
     for (const std::size_t i : {2U, 0U, 1U}) {
         SimJob job;
         job.queue = static_cast<std::uint16_t>(i + 1);
@@ -421,13 +421,13 @@ TEST_CASE("Flux: the priority is the sum of six terms") {
     const PolicySettings settings = policy("flux");
     const auto order = make_priority_order(settings, 64, LogShares::of_users()).value();
     SimJob job;
-    job.submit = at(0);
+    job.submit = at_hour(0);
     job.user = 1;
     job.cores = 16;
     job.queue = 2;
-    order->submitted(job, JobId{0}, at(0));
+    order->submitted(job, JobId{0}, at_hour(0));
     std::vector<std::pair<JobId, std::uint32_t>> changed;
-    order->prioritize(at(84), changed);  // half of wait-max
+    order->prioritize(at_hour(84), changed);  // half of wait-max
     // wait 1000/2 + fairshare 10000 x 1 + qos 0 + queue 1000 x 10/20 + size 500 x 16/64 + user 1000 x 15/29
     CHECK(changed == std::vector<std::pair<JobId, std::uint32_t>>{{JobId{0}, 500 + 10000 + 500 + 125 + 517}});
 }

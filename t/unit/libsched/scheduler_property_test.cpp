@@ -15,14 +15,14 @@ using test::secs;
 namespace {
 
 // Of several nodes a reservation made anew may prefer others than the one that stands.
-constexpr std::uint32_t nodes = 1;
-constexpr std::uint32_t cores = 6;
+constexpr std::uint32_t node_count = 1;
+constexpr std::uint32_t node_cores = 6;
 
 /// Jobs come, go, change their priorities and ends, which some pass; the node goes down and comes back.
 class History {
   public:
     explicit History(const std::string& policy) : scheduler(policy_named(policy).value()) {
-        scheduler.set_resources(test::machine(nodes, cores), IdSet::range(0, nodes - 1));
+        scheduler.set_resources(test::machine(node_count, node_cores), IdSet::range(0, node_count - 1));
     }
     void step() {
         now_ += *rc::gen::element(0, 0, 1, 2, 5);
@@ -48,7 +48,7 @@ class History {
             ends_[id] = at(now_ + *rc::gen::inRange(1, 30));
             RC_ASSERT(scheduler.set_end(id, ends_[id]));
         } else if (what == 11) {
-            const auto node = *rc::gen::inRange(0U, nodes);
+            const auto node = *rc::gen::inRange(0U, node_count);
             scheduler.set_up(IdSet::range(node, node), *rc::gen::arbitrary<bool>());
         }
     }
@@ -75,7 +75,7 @@ class History {
     void submit() {
         PendingJob job = test::waiting(++last_, *rc::gen::inRange(1U, 5U), *rc::gen::inRange(1, 20), priority(), now_);
         if (*rc::gen::inRange(0, 3) == 0) {
-            job.request = {*rc::gen::inRange(1U, nodes + 1), *rc::gen::inRange(1U, cores + 1), 1, false};
+            job.request = {*rc::gen::inRange(1U, node_count + 1), *rc::gen::inRange(1U, node_cores + 1), 1, false};
         }
         if (*rc::gen::inRange(0, 12) == 0) {
             job.limit = Duration::max();

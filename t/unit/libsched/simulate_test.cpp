@@ -17,7 +17,7 @@ using test::secs;
 
 namespace {
 
-SimJob job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
+SimJob numbered_job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
     SimJob one;
     one.number = number;
     one.submit = at(submit);
@@ -33,7 +33,7 @@ JobSource source_of(const std::vector<SimJob>& jobs) {
 }
 
 std::string refusal(const SimJob& bad) {
-    const auto result = simulate(std::vector{job(1, 5, 1, 1), bad}, 8, Fcfs{});
+    const auto result = simulate(std::vector{numbered_job(1, 5, 1, 1), bad}, 8, Fcfs{});
     REQUIRE_FALSE(result.has_value());
     return result.error().message;
 }
@@ -85,17 +85,18 @@ class HeldAtFirst final : public QueueOrder {
 }  // namespace
 
 TEST_CASE("simulate: impossible jobs are named") {
-    CHECK(refusal(job(77, 6, 1, 9)) == "job 77 wants 9 cores; the machine has 8");
-    CHECK(refusal(job(77, 6, 1, 0)) == "job 77 asks for no cores");
-    CHECK(refusal(job(77, 6, -1, 1)) == "job 77 has a negative run time or time limit");
-    CHECK(refusal(job(77, 4, 1, 1)) == "job 77 was submitted before the job that precedes it");
-    auto endless = job(77, 6, 1, 1);
+    CHECK(refusal(numbered_job(77, 6, 1, 9)) == "job 77 wants 9 cores; the machine has 8");
+    CHECK(refusal(numbered_job(77, 6, 1, 0)) == "job 77 asks for no cores");
+    CHECK(refusal(numbered_job(77, 6, -1, 1)) == "job 77 has a negative run time or time limit");
+    CHECK(refusal(numbered_job(77, 4, 1, 1)) == "job 77 was submitted before the job that precedes it");
+    auto endless = numbered_job(77, 6, 1, 1);
     endless.run = Duration::max();
     CHECK(refusal(endless) == "job 77 would end after the end of time");
 }
 
 TEST_CASE("simulate: a reservation for a job of no time at all is kept free as any other") {
-    const std::vector<SimJob> jobs{job(1, 0, 2, 2), job(2, 0, 3, 1), job(3, 0, 0, 3), job(4, 0, 0, 2), job(5, 0, 3, 1)};
+    const std::vector<SimJob> jobs{numbered_job(1, 0, 2, 2), numbered_job(2, 0, 3, 1), numbered_job(3, 0, 0, 3),
+                                   numbered_job(4, 0, 0, 2), numbered_job(5, 0, 3, 1)};
     for (const Policy policy : {Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all})}) {
         CHECK(simulate(jobs, 4, policy).value() == std::vector{at(0), at(0), at(2), at(2), at(2)});
     }
@@ -105,7 +106,8 @@ TEST_CASE("simulate: a reservation for a job of no time at all is kept free as a
 // at 50, as far as anybody knows. At 60 job 1 is overdue: believed to end at any moment, with 2 cores to spare then:
 // job 4 (2 cores) starts, job 3 does not.
 TEST_CASE("simulate: of a job that runs longer than it requested nothing is known before") {
-    std::vector<SimJob> jobs = {job(1, 0, 100, 6), job(2, 1, 50, 8), job(3, 45, 40, 4), job(4, 60, 500, 2)};
+    std::vector<SimJob> jobs = {numbered_job(1, 0, 100, 6), numbered_job(2, 1, 50, 8), numbered_job(3, 45, 40, 4),
+                                numbered_job(4, 60, 500, 2)};
     jobs[0].limit = secs(50);
     CHECK(simulate(jobs, 10, Easy{}).value() == std::vector{at(0), at(100), at(150), at(60)});
     jobs[0].limit = secs(100);
@@ -155,7 +157,7 @@ TEST_CASE("simulate: the source's error is the replay's, and what started before
             return Error{std::errc::io_error, "log:4: broken"};
         }
         next++;
-        return std::optional(job(next, next * 10, 1, 1));
+        return std::optional(numbered_job(next, next * 10, 1, 1));
     };
     const auto result = simulate(4, Fcfs{}, source, [&](const Outcome& o) { started.push_back(o.job.number); });
     REQUIRE_FALSE(result.has_value());
@@ -166,7 +168,7 @@ TEST_CASE("simulate: the source's error is the replay's, and what started before
 TEST_CASE("simulate: can be stopped, and tells how far it came") {
     std::vector<SimJob> jobs;
     for (std::int64_t i = 0; i < 100; i++) {
-        jobs.push_back(job(i, i * 10, 5, 1));
+        jobs.push_back(numbered_job(i, i * 10, 5, 1));
     }
     std::size_t outcomes = 0;
     SimControl control;
@@ -183,7 +185,7 @@ TEST_CASE("simulate: can be stopped, and tells how far it came") {
 }
 
 TEST_CASE("simulate: what it keeps grows with the jobs in the system, not with the log") {
-    std::vector<SimJob> jobs(5000, job(1, 0, 1, 4));
+    std::vector<SimJob> jobs(5000, numbered_job(1, 0, 1, 4));
     for (std::size_t i = 0; i < jobs.size(); i++) {
         jobs[i].submit = at(static_cast<std::int64_t>(i / 3 * 3));
     }
@@ -197,7 +199,7 @@ TEST_CASE("simulate: an order's priorities hold before each pass, also where not
     // One core; two users with three jobs each, all at once: they take turns.
     std::vector<SimJob> jobs;
     for (std::int64_t i = 0; i < 6; i++) {
-        jobs.push_back(job(i, 0, 10, 1));
+        jobs.push_back(numbered_job(i, 0, 10, 1));
         jobs.back().user = i < 3 ? 0 : 1;
     }
     std::vector<std::int64_t> started;
@@ -212,7 +214,8 @@ TEST_CASE("simulate: an order's priorities hold before each pass, also where not
 // Kills: a job that was held when it came is no arrival once it is held no more.
 TEST_CASE("simulate: a job that is held no more starts in room that was there all the time") {
     // Jobs 1 and 4 run on four of five cores, job 2 wants all and has its reservation; job 3 would fit beside them.
-    const std::vector<SimJob> jobs{job(1, 0, 100, 3), job(2, 1, 10, 5), job(3, 1, 20, 1), job(4, 1, 50, 1)};
+    const std::vector<SimJob> jobs{numbered_job(1, 0, 100, 3), numbered_job(2, 1, 10, 5), numbered_job(3, 1, 20, 1),
+                                   numbered_job(4, 1, 50, 1)};
     for (const Policy policy : {Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all})}) {
         HeldAtFirst order;
         std::map<std::int64_t, Instant> starts;
