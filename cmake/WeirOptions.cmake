@@ -18,8 +18,13 @@ endif()
 
 find_program(WEIR_CCACHE ccache)
 if(WEIR_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${WEIR_CCACHE}")
-  set(CMAKE_C_COMPILER_LAUNCHER "${WEIR_CCACHE}")
+  set(launcher "${WEIR_CCACHE}")
+  if(NOT DEFINED ENV{CCACHE_SLOPPINESS})
+    # Without these it keeps nothing that uses a precompiled header (ccache(1)).
+    set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros "${WEIR_CCACHE}")
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
 endif()
 
 # Hardening: checked libc calls, stack canaries, and no writable jump table once a program has started. A sanitizer checks more.
