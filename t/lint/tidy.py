@@ -110,7 +110,7 @@ def main(clang_tidy, top, build):
         refused |= {file} if hint else set()
         print(f"[fail] {file.removeprefix(str(top) + '/')}:{line}: {what}{hint}")
     if not findings:
-        print(f"[ok] clang-tidy ({sum(len(sources) for _, (sources, _) in groups)} sources in {len(groups)} readings)")
+        print(f"[ok] clang-tidy ({sum(len(sources) for _, (sources, _) in groups)} sources, {len(groups)} readings)")
     return 1 if findings else 0
 
 

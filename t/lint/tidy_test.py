@@ -65,7 +65,7 @@ def main(clang_tidy):
                and "give it a name of its own" in words and "main" not in words, words)
         write()
         code, words = run(top, clang_tidy)
-        expect("a clean tree", code == 0 and "[ok] clang-tidy (2 sources in 1 readings)" in words, words)
+        expect("a clean tree", code == 0 and "[ok] clang-tidy (2 sources, 1 readings)" in words, words)
         code, words = run(top, clang_tidy)
         expect("the same tree again", code == 0, words)
 

@@ -5,7 +5,7 @@ WEIR_BUILD_DIR=${WEIR_BUILD_DIR:-$(cd "$SHARNESS_TEST_SRCDIR/.." && pwd)/build/d
 WEIR_BROKER=$WEIR_BUILD_DIR/bin/weir-broker
 WIRE=$SHARNESS_TEST_SRCDIR/tools/call.py
 PYTHONPATH=$SHARNESS_TEST_SRCDIR/tools:$PYTHONPATH # `import wire`
-unset PYTHONDONTWRITEBYTECODE # compiled once, it starts in half the time
+unset PYTHONDONTWRITEBYTECODE # compiled once, wire.py starts faster
 export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH
 
 # A sanitizer keeps memory of its own beside the program's, and makes it slower: a bound on memory is multiplied by the first,

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """A Flux client of the standard library alone, for tests of the embedded broker where there is no Flux: the local
-connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's. Its command line is call.py. What few calls need is
-imported where it is used: the tests start this some thousand times.
+connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's.
+Its command line is call.py. The tests start it some thousand times: a module that few calls need is imported where it is used.
 
     call.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
     call.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
@@ -182,7 +182,7 @@ def submit(client, options):
 
 
 class Condition:
-    """A jq filter, asked again and again: one jq, since its start is a hundred times the work of an answer."""
+    """A jq filter, asked again and again: one jq for all answers, since its start costs far more than an answer."""
 
     def __init__(self, text):
         import subprocess
