@@ -198,7 +198,7 @@ test_expect_success 'an instance is open to guests' '
 	start_broker it -c guests.toml && as_guest python3 "$WIRE" rpc broker.ping "{}" && peak
 '
 test_expect_success 'a job waits' '
-	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/jobctl.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
+	FLUX_URI=local://$PWD/it/local-0 python3 "$SHARNESS_TEST_SRCDIR/tools/job.py" submit -u 0 >waits.id && chmod 644 waits.id && cat waits.id
 '
 test_expect_success 'so do forty jobs of the guest' '
 	FLUX_URI=local://$PWD/it/local-0 python3 -c "import burst, wire; print(burst.submit(wire.Client(), 40, $NOBODY))" >own.id &&

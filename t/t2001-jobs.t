@@ -204,7 +204,7 @@ for i in range(1000):
     job = client.submit(jobctl.jobspec(args))
     for _ in range(i % 5):  # each a little later on its way to the start
         client.rpc(\"job-manager.list\", {\"max_entries\": 1, \"attrs\": []})
-    client.send(\"job-manager.raise\", {\"id\": job, \"severity\": 0, \"type\": \"cancel\"}, noresponse=True)" &&
+    client.notify(\"job-manager.raise\", {\"id\": job, \"severity\": 0, \"type\": \"cancel\"})" &&
 	timeout 60 "$JOBCTL" rpc job-manager.drain "{}"
 '
 cat >signals.py <<-\EOF

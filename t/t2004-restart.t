@@ -138,7 +138,7 @@ cat >deep.py <<-\EOF
 	    for levels in 2046, 2047, 2048, 1001:
 	        try:
 	            print("taken:", ask.__name__, levels, ask(levels))
-	        except jobctl.RpcError as refused:
+	        except jobctl.Failed as refused:
 	            assert "nested at most 1000 levels" in str(refused), refused
 	memo(900)
 	print(submit(900))

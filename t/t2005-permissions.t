@@ -36,7 +36,7 @@ cat >memos.py <<-\EOF
 	    while taken < 1000:
 	        guest.rpc("job-manager.memo", memo)
 	        taken += 1
-	except jobctl.RpcError as full:
+	except jobctl.Failed as full:
 	    print(full)
 	assert 20 <= taken <= 26, taken
 	owner.rpc("job-manager.memo", memo)
@@ -44,7 +44,7 @@ cat >memos.py <<-\EOF
 EOF
 test_expect_success 'a guest fills no eventlog beyond 256 KiB, and may always end his job' '
 	long=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $long priority &&
-	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^28: the job.s eventlog and annotations have reached" out &&
+	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^error 28: the job.s eventlog and annotations have reached" out &&
 	job wait $long clean
 '
 test_expect_success 'a guest may not touch the jobs of others' '
@@ -106,7 +106,7 @@ cat >volatile.py <<-\EOF
 	        memo = {f"key{taken}": "x" * 10000}
 	        guest.rpc("job-manager.memo", {"id": int(sys.argv[2]), "volatile": True, "memo": memo})
 	        taken += 1
-	except jobctl.RpcError as full:
+	except jobctl.Failed as full:
 	    print(full)
 	assert 20 <= taken <= 26, taken
 	owner.rpc("job-manager.memo", {"id": int(sys.argv[2]), "volatile": True, "memo": {"site": "seen"}})
@@ -144,14 +144,14 @@ cat >compare.py <<-\EOF
 	    try:
 	        guest.rpc("job-list.list", list_by(dear))
 	        raise SystemExit("the guest was answered")
-	    except jobctl.RpcError as refused:
+	    except jobctl.Failed as refused:
 	        assert "more than 1000000 comparisons" in str(refused), refused
 	    owner.rpc("job-list.list", list_by(dear))
 	guest.rpc("job-list.list", list_by({"or": [{"userid": [1]}] * 1000}))
 	try:
 	    guest.rpc("job-list.list", list_by({"hostlist": ["p0[0-999999]"] * 8}))
 	    raise SystemExit("the guest was answered")
-	except jobctl.RpcError as refused:
+	except jobctl.Failed as refused:
 	    assert "at most 65536 hosts" in str(refused), refused
 EOF
 test_expect_success 'a question of a guest that compares too much is refused, the owner is answered' '
@@ -162,7 +162,7 @@ cat >errors.py <<-\EOF
 	sys.path.insert(0, sys.argv[1])
 	import jobctl
 	for client in jobctl.Client(os.environ["FLUX_URI"], 5001), jobctl.Client(os.environ["FLUX_URI"]):
-	    client.send("job-manager.raise", {}, noresponse=True)
+	    client.notify("job-manager.raise", {})
 	    client.rpc("job-manager.getinfo", {})
 EOF
 test_expect_success 'a guest fills no log with errors of requests that want no response' '

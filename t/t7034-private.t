@@ -78,7 +78,7 @@ def as_user(user): return jobctl.Client(os.environ["FLUX_URI"], userids[user])
 def asked(user, topic, payload):
     try:
         return as_user(user).rpc("job-priority." + topic, payload)
-    except jobctl.RpcError as error:
+    except jobctl.Failed as error:
         return error.errnum, error.text
 # Those that a guest may send, by the module's table.
 def open_topics():

@@ -27,7 +27,7 @@ EOF
 { cat open.toml && echo "private-mode = true"; } >weir.toml
 cat >topics.py <<'EOF'
 import json, os, re, sys
-import jobctl
+import jobctl, wire
 uri = os.environ["FLUX_URI"]
 users = {"alice": 700000001, "bob": 700000002, "carol": 700000003}
 def client(user=None):
@@ -47,8 +47,8 @@ def f58(number):
 def asked(topic, payload, who=None, streaming=False):
     who = who or alice
     try:
-        return who.receive(who.send(topic, payload, streaming=streaming))
-    except jobctl.RpcError as error:
+        return who.answer(who.start(topic, payload, wire.STREAMING if streaming else 0))
+    except jobctl.Failed as error:
         return error.errnum, error.text
 # About one job, and the same about another's and about none.
 class Of:
@@ -76,7 +76,7 @@ class Plain:
 # Not answered: there is nothing to read.
 class Silent:
     def check(self, topic):
-        alice.send(topic, {"id": ids["bob"][0], "matchtag": 1}, noresponse=True)
+        alice.notify(topic, {"id": ids["bob"][0], "matchtag": 1})
 hidden = ["bob", "carol", "astro", "chem", "700000002", "700000003"] + [w for u in ("bob", "carol") for i in ids[u] for w in (str(i), f58(i))]
 def hides(topic, text, but=()):
     for word in hidden:
@@ -219,17 +219,17 @@ test_expect_success 'in the answer to a request that waited the rule of that mom
 	import subprocess
 	from topics import *
 	job = ids["bob"][-1]
-	tag = alice.send("job-list.list-id", {"id": job, "attrs": ["all"], "state": 64})
-	stats = alice.send("job-list.job-stats", {}, streaming=True)
-	assert alice.receive(stats)["job_states"]["inactive"] == 3
+	tag = alice.start("job-list.list-id", {"id": job, "attrs": ["all"], "state": 64})
+	stats = alice.start("job-list.job-stats", {}, wire.STREAMING)
+	assert alice.answer(stats)["job_states"]["inactive"] == 3
 	open("weir.toml", "w").write(open("private.toml").read())
 	subprocess.run(["weir", "reload"], check=True, capture_output=True)
 	owner.rpc("job-manager.raise", {"id": job, "severity": 0, "type": "cancel"})
 	refused = []
 	for one in (tag, stats):
 	    try:
-	        hides("a request that waited", json.dumps(alice.receive(one)))
-	    except jobctl.RpcError as error:
+	        hides("a request that waited", json.dumps(alice.answer(one)))
+	    except jobctl.Failed as error:
 	        refused.append(error.errnum)
 	assert refused == [2, 1], refused
 	EOF

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-3.0-only
-# Sourced by sharness.sh, for the tests of job semantics. Owns: one embedded instance on an imagined node, `job` (jobctl.py).
+# Sourced by sharness.sh, for the tests of job semantics. Owns: one embedded instance on an imagined node, `job` (job.py).
 #   start_instance 'cores = N' [MORE_TOML]   stop_instance   restart_instance [SIGNAL]
 SOURCE_DIR=${WEIR_SOURCE_DIR:-$(cd "$SHARNESS_TEST_DIRECTORY/.." && pwd)}
 BUILD_DIR=${WEIR_BUILD_DIR:-$SOURCE_DIR/build/dev}
-JOBCTL=$SOURCE_DIR/t/tools/jobctl.py
+JOBCTL=$SOURCE_DIR/t/tools/job.py
 WEIR_BROKER=$BUILD_DIR/bin/weir-broker
 job() { "$JOBCTL" "$@"; }
 

@@ -1,115 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
-"""A Flux client of its own for system tests: speaks the local:// wire protocol (RFC 3 messages), so that the tests of
-the embedded broker need neither libflux nor a flux command, and can send what no well-behaved client would.
+"""A client that submits and follows jobs, for system tests of job semantics. Its command line is job.py.
 
-  jobctl.py rpc TOPIC [JSON]            one request, prints the response; exit 1 and "errno: text" on error
-  jobctl.py stream TOPIC [JSON]         prints responses until the stream ends (ENODATA)
-  jobctl.py submit [-n N] [-u URGENCY] [-t SECONDS] [-q QUEUE] [-S KEY=JSON]... [--copies N] [--] [COMMAND...]
-                                        prints ids; without COMMAND a simulated job of run_duration -r (default 0.001)
-  jobctl.py wait ID EVENT               waits for the event, prints it; exit 1 if the eventlog ends before
-  jobctl.py events ID                   names of the job's events, one line
-  jobctl.py jobs [ATTR...]              one line a job: attributes separated by blanks, in job-list order
-  --user UID [--roles MASK]             act as a guest, or with other roles (the owner may set a message's credentials)
+  job.py rpc TOPIC [JSON]            one request, prints the response; exit 1 and "errno: text" on error
+  job.py stream TOPIC [JSON]         prints responses until the stream ends (ENODATA)
+  job.py submit [-n N] [-u URGENCY] [-t SECONDS] [-q QUEUE] [-S KEY=JSON]... [--copies N] [--] [COMMAND...]
+                                     prints ids; without COMMAND a simulated job of run_duration -r (default 0.001)
+  job.py wait ID EVENT               waits for the event, prints it; exit 1 if the eventlog ends before
+  job.py events ID                   names of the job's events, one line
+  job.py jobs [ATTR...]              one line a job: attributes separated by blanks, in job-list order
+  --user UID [--roles MASK]          act as a guest, or with other roles (the owner may set a message's credentials)
 """
-import argparse
-import base64
 import json
 import os
-import socket
-import struct
 import sys
 
-REQUEST, RESPONSE = 1, 2
-TOPIC, PAYLOAD, NORESPONSE, ROUTE, STREAMING = 1, 2, 4, 8, 0x40
-ENODATA = 61
+import wire
+from wire import Failed
 
 
-class RpcError(Exception):
-    def __init__(self, errnum, text):
-        super().__init__(f"{errnum}: {text}")
-        self.errnum, self.text = errnum, text
+class Client(wire.Client):
+    """One whose answers are values. With `user` it acts as a guest, or in other roles."""
 
-
-def frames(body):
-    at = 0
-    while at < len(body):
-        size, at = body[at], at + 1
-        if size == 255:
-            size, at = struct.unpack(">I", body[at:at + 4])[0], at + 4
-        yield body[at:at + size]
-        at += size
-
-
-def frame(data):
-    return (bytes([len(data)]) if len(data) < 255 else b"\xff" + struct.pack(">I", len(data))) + data
-
-
-class Client:
     def __init__(self, uri, user=None, roles=2):
-        path = uri.removeprefix("local://")
-        self.sock = socket.socket(socket.AF_UNIX)
-        folder = os.open(os.path.dirname(path), os.O_PATH)
-        self.sock.connect(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
-        os.close(folder)
-        refused = self.read(1)[0]
-        if refused:
-            raise RpcError(refused, os.strerror(refused))
-        self.tag, self.user, self.roles = 0, user, roles
+        super().__init__(uri, *(() if user is None else (user, roles)))
+        self.user = os.geteuid() if user is None else user
 
-    def read(self, n):
-        data = b""
-        while len(data) < n:
-            got = self.sock.recv(n - len(data))
-            if not got:
-                raise RpcError(104, "connection closed")
-            data += got
-        return data
-
-    def send(self, topic, payload=None, streaming=False, noresponse=False):
-        self.tag += 1
-        flags = TOPIC | ROUTE | (STREAMING if streaming else 0) | (NORESPONSE if noresponse else 0)
-        body = frame(b"") + frame(topic.encode())
-        if payload is not None:
-            flags |= PAYLOAD
-            body += frame(json.dumps(payload).encode() + b"\0")
-        user, roles = (self.user, self.roles) if self.user is not None else (0xFFFFFFFF, 0)
-        tag = 0 if noresponse else self.tag
-        body += frame(struct.pack(">BBBBIIII", 0x8E, 1, REQUEST, flags, user, roles, 0xFFFFFFFF, tag))
-        self.sock.sendall(struct.pack("<I", 0xFFEE0012) + struct.pack(">I", len(body)) + body)
-        return self.tag
-
-    def receive(self, tag):
-        while True:
-            head = self.read(8)
-            body = self.read(struct.unpack(">I", head[4:])[0])
-            parts = list(frames(body))
-            _, _, kind, flags, _, _, errnum, got = struct.unpack(">BBBBIIII", parts[-1])
-            if kind != RESPONSE or got != tag:
-                continue
-            text = parts[-2].rstrip(b"\0").decode() if flags & PAYLOAD else ""
-            if errnum:
-                raise RpcError(errnum, text or os.strerror(errnum))
-            return json.loads(text) if text.startswith(("{", "[")) else text or {}
-
-    def rpc(self, topic, payload=None):
-        return self.receive(self.send(topic, payload))
-
-    def stream(self, topic, payload=None):
-        tag = self.send(topic, payload, streaming=True)
-        while True:
-            try:
-                yield self.receive(tag)
-            except RpcError as error:
-                if error.errnum == ENODATA:
-                    return
-                raise
+    def answer(self, matchtag):
+        text = super().answer(matchtag)
+        return json.loads(text) if text.startswith(("{", "[")) else text or {}
 
     def submit(self, jobspec, urgency=16, flags=0):
-        user = self.user if self.user is not None else os.geteuid()
-        header = b"".join(s.encode() + b"\0" for s in ("version", "i1", "userid", f"i{user}", "mechanism", "snone"))
-        j = ".".join([base64.b64encode(header).decode(), base64.b64encode(json.dumps(jobspec).encode()).decode(), "none"])
-        return self.rpc("job-ingest.submit", {"J": j, "urgency": urgency, "flags": flags})["id"]
+        signed = wire.signed(self.user, jobspec)
+        return self.rpc("job-ingest.submit", {"J": signed, "urgency": urgency, "flags": flags})["id"]
 
     def watch(self, jobid):
         for answer in self.stream("job-info.eventlog-watch", {"id": jobid, "path": "eventlog", "flags": 0}):
@@ -134,11 +57,11 @@ def jobspec(args):
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = wire.Parser(usage=__doc__)
     parser.add_argument("--uri", default=os.environ.get("FLUX_URI"))
     parser.add_argument("--user", type=int)
     parser.add_argument("--roles", type=int, default=2)
-    sub = parser.add_subparsers(dest="action", required=True)
+    sub = parser.add_subparsers(dest="action", required=True, prog="job.py")
     for name in ("rpc", "stream"):
         p = sub.add_parser(name)
         p.add_argument("topic")
@@ -187,9 +110,9 @@ def run(args):
     return 0
 
 
-if __name__ == "__main__":
+def main():
     try:
-        sys.exit(run(parse(sys.argv[1:])))
-    except RpcError as failed:
-        print(failed, file=sys.stderr)
-        sys.exit(1)
+        return run(parse(sys.argv[1:]))
+    except Failed as failed:
+        print(f"{failed.errnum}: {failed.text}", file=sys.stderr)
+        return 1
