@@ -36,9 +36,15 @@ class Test:
         return [next((why for why in groups if why), "no reason given") for groups in found]
 
     def show_failure(self):
-        """The lines that say what failed, with what was printed before; the end of the output where there are none."""
-        told = [at for at, line in enumerate(self.lines) if re.search(r"^not ok|FAILED|error:|^\[fail\]|mismatch", line)]
-        shown = sorted({line for at in told for line in range(max(0, at - 12), at + 1)})
+        """The lines that say what failed, with what was printed before, and the comments of a TAP line; the end of the output
+        where there are none."""
+        told = [at for at, line in enumerate(self.lines) if re.search(r"^not ok|^[^#]*(FAILED|error:|mismatch)|^\[fail\]", line)]
+        shown = {line for at in told for line in range(max(0, at - 12), at + 1)}
+        for at in told:
+            while at + 1 < len(self.lines) and self.lines[at + 1].startswith("#"):
+                at += 1
+                shown.add(at)
+        shown = sorted(shown)
         print(f"       {self.name}: {self.verdict}")
         print("\n".join([self.lines[at] for at in shown] or self.lines[-20:])[:6000], flush=True)
 
