@@ -106,7 +106,7 @@ void PriorityService::pass(Instant now, Pass which) {
     counts_.changes += ranking_.evaluate(which, accounting_, now, sends_.plugin());
     ranked_.evaluated(which);
     gate_.cap(ranking_.caps());
-    gate_.settle(tree(), [&](FluxJobId id) { return sends_.plugin().has_zero(id); });
+    gate_.settle(tree(), has_withdrawn());
     gate_.admit(tree(), accounting_.ledger(), now, [&](FluxJobId id) { return ranking_.fine_priority(id, now); });
     gate_.for_each_change([&](FluxJobId id, bool is_held_back) {
         sends_.hold_back(id, is_held_back);
@@ -137,9 +137,7 @@ void PriorityService::renew_all() {
 }
 
 void PriorityService::configure(Settings settings, Instant now) {
-    const bool is_same_table = settings.users == settings_.users && settings.is_enforced == settings_.is_enforced &&
-                               settings.qos == settings_.qos &&
-                               settings.billing.factors.qos == settings_.billing.factors.qos;
+    accounts_version_ += is_same_for_accounts(settings, settings_) ? 0 : 1;
     settings_ = std::move(settings);
     users_.configure(settings_.users);
     accounting_.configure(counting_of(settings_), now);
@@ -148,7 +146,6 @@ void PriorityService::configure(Settings settings, Instant now) {
         gate_.uncap_all();
     }
     renew_all();
-    accounts_version_ += is_same_table ? 0 : 1;
 }
 
 void PriorityService::set_scheduler(const SchedulerView& scheduler) {
@@ -196,9 +193,7 @@ std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, 
     accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
     log_.set_position(now);
     const std::uint64_t acked = children_.report(child, first_seq, std::move(records), now);
-    for (const NodeId payer : children_.take_touched()) {
-        ranking_.mark(payer);
-    }
+    ranking_.mark(children_.take_touched());
     return acked;
 }
 

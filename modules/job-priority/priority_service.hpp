@@ -4,6 +4,7 @@
 // SQLite, clocks; what a stage does.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -60,9 +61,7 @@ class PriorityService {
     /// last pass; then admits jobs within the limits, and passes the result to the pusher.
     void pass(Instant now, Pass which = Pass::full);
     /// Whether a marked pass would have an effect.
-    bool has_marked() const {
-        return ranking_.has_marked() || gate_.is_due([this](FluxJobId id) { return sends_.plugin().has_zero(id); });
-    }
+    bool has_marked() const { return ranking_.has_marked() || gate_.is_due(has_withdrawn()); }
 
     /// Whether an event requires a full pass.
     bool is_full_due() const { return ranked_.is_full_due(); }
@@ -162,6 +161,10 @@ class PriorityService {
     const ShareTree& tree() const { return accounting_.tree(); }
     TreeMembers members() const {
         return {tree(), [this](const ShareTree& lines) { return membership_.with_members(lines, has_limits(lines)); }};
+    }
+    /// Whether the job-manager has answered that it holds a job back.
+    std::function<bool(FluxJobId)> has_withdrawn() const {
+        return [this](FluxJobId id) { return sends_.plugin().has_zero(id); };
     }
     /// One event through the stages. The book applies it first, and each stage gets its effect.
     void pass_on(const JobEvent& event);

@@ -53,7 +53,11 @@ class Ranking {
     void release(FluxJobId id) { order_.release(id, time_); }
     /// Marks the jobs that share this job's factor: its association's usage changed.
     void mark_like(const BookJob& job) { queue_.mark_factor(factor_index(job)); }
-    void mark(NodeId payer) { queue_.mark_factor(payer.value); }
+    void mark(const std::vector<NodeId>& payers) {
+        for (const NodeId payer : payers) {
+            queue_.mark_factor(payer.value);
+        }
+    }
     bool has_marked() const { return queue_.has_marked(); }
 
     // The pass.
