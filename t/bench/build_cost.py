@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """build_cost.py BUILD: builds what ./quickstart builds (target weir_quickstart), then all else, and prints the CPU seconds of both.
 The first, in units of a calibration compile (t/bench/calibration.cpp) in the same run, is compared with t/bench/baseline.json: a
-fifth more than recorded is a failure. A build from a compiler cache, or on top of older objects, is not compared, and neither is
-one with other flags than the preset check has."""
+fifth more than recorded, each time that it is measured, is a failure. A build from a compiler cache, or on top of older objects,
+is not compared, and neither is one with other flags than the preset check has."""
 import json
 import os
 import resource
@@ -16,6 +16,8 @@ TOP = Path(__file__).resolve().parent.parent.parent
 GROWTH_MAX = 1.2
 # Of equal compiles on a shared machine some cost a third more than others.
 CALIBRATIONS = 5
+# Even two minutes of it may cost a quarter more than two others: what seems to have grown is built and measured again.
+MEASUREMENTS = 3
 
 
 def cpu_seconds(work):
@@ -67,16 +69,27 @@ def has_grown(ratio, record):
     return ratio > record * GROWTH_MAX
 
 
+def quickstart_cost(folder, compiler):
+    """CPU seconds of building it, and the same in calibration compiles."""
+    units = calibrations(compiler)
+    seconds = cpu_seconds(lambda: build(folder, "weir_quickstart"))
+    units += calibrations(compiler)
+    return seconds, seconds / (sum(units) / len(units))
+
+
 def main():
     folder = Path(sys.argv[1])
     cache = dict(line.replace(":", "=", 1).split("=", 2)[::2] for line in (folder / "CMakeCache.txt").read_text().splitlines()
                  if "=" in line and not line.startswith(("#", "//")))
     excuse = why_not_compared(folder, cache)
-    units = calibrations(cache["CMAKE_CXX_COMPILER"])
-    first = cpu_seconds(lambda: build(str(folder), "weir_quickstart"))
-    units += calibrations(cache["CMAKE_CXX_COMPILER"])
+    first, ratio = quickstart_cost(str(folder), cache["CMAKE_CXX_COMPILER"])
+    for _ in range(1, MEASUREMENTS):
+        if excuse or not has_grown(ratio, recorded()):
+            break
+        print(f"build cost: {ratio:.0f} calibration compiles, more than a fifth above the record: built and measured again", flush=True)
+        build(str(folder), "clean")
+        first, ratio = min((first, ratio), quickstart_cost(str(folder), cache["CMAKE_CXX_COMPILER"]), key=lambda cost: cost[1])
     rest = cpu_seconds(lambda: build(str(folder)))
-    ratio = first / (sum(units) / len(units))
     print(f"build cost: {first:.0f} CPU seconds for what ./quickstart builds ({ratio:.0f} calibration compiles), {first + rest:.0f} in all")
     if excuse:
         print(f"build cost: not compared: {excuse}")

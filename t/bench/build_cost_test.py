@@ -64,6 +64,7 @@ def main():
         expect("the recorded cost passes", code == 0 and "not compared" not in words, words)
         code, words = run(top, 3 * FILES)
         expect("three times the files fail", code == 1 and re.search(r"build cost: FAILED: \d+ calibration compiles", words), words)
+        expect("what seems to have grown is measured again", words.count("built and measured again") == build_cost.MEASUREMENTS - 1, words)
         record.write_text("{}")
         code, words = run(top, FILES)
         expect("without a record nothing is compared", code == 0 and "baseline.json has no record" in words, words)
