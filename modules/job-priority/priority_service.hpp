@@ -162,7 +162,7 @@ class PriorityService {
     TreeMembers members() const {
         return {tree(), [this](const ShareTree& lines) { return membership_.with_members(lines, has_limits(lines)); }};
     }
-    /// Whether the job-manager has answered that it holds a job back.
+    /// A function that says of a job whether the job-manager has answered that it holds it back.
     std::function<bool(FluxJobId)> has_withdrawn() const {
         return [this](FluxJobId id) { return sends_.plugin().has_zero(id); };
     }

@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 GROWTH_MAX = 1.2
 # Of equal compiles on a shared machine some cost a third more than others.
 CALIBRATIONS = 5
-# Even two minutes of it may cost a quarter more than two others: what seems to have grown is built and measured again.
+# The build, too, costs up to a quarter more at one time than at another. What seems to have grown is built and measured again.
 MEASUREMENTS = 3
 
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-3.0-only
 """A client that submits and follows jobs, for system tests of job semantics. Its command line is job.py.
 
