@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/base/escaped_text.hpp"
-
-#include <rapidcheck/catch.h>
+#include "t/unit/draws.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -29,8 +28,8 @@ TEST_CASE("escaped: what is too long is cut before a character, and said") {
 
 // Kills: a byte behind a character that is cut by the end of the text.
 TEST_CASE("escaped: no byte of any text reaches a terminal as a control character") {
-    rc::prop("printable", [] {
-        const auto bytes = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
+    draw::property("printable", [] {
+        const auto bytes = draw::bytes(draw::length());
         const std::string text = escaped(bytes, 60);
         RC_ASSERT(text.size() <= 4 * 60 + 3);
         RC_ASSERT(escaped(text, text.size()) == text);

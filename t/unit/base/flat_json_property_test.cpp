@@ -3,8 +3,6 @@
 // taken, half a surrogate pair taken, the first of equal keys found, a level too many, an integer that wraps; of the
 // writer: a short escape left out, a real with 15 digits, sorted keys.
 #include <jansson.h>
-#include <rapidcheck.h>
-
 #include <bit>
 #include <catch2/catch.hpp>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
+#include "t/unit/draws.hpp"
 
 using weir::FlatJson;
 using weir::FlatValue;
@@ -166,71 +165,64 @@ const std::vector<std::string>& pieces() {
     return all;
 }
 
-rc::Gen<std::string> any_piece() {
-    return rc::gen::elementOf(pieces());
-}
-
-std::string joined(const std::vector<std::string>& parts) {
+std::string any_pieces() {
     std::string text;
-    for (const std::string& part : parts) {
-        text += part;
+    for (std::size_t count = draw::length(); count > 0; count--) {
+        text += draw::element_of(pieces());
     }
     return text;
 }
 
-/// JSON as it should be, of about `size` values.
-rc::Gen<std::string> document(int size);
-
-rc::Gen<std::string> leaf() {
-    return rc::gen::oneOf(
-        rc::gen::map(rc::gen::arbitrary<std::int64_t>(), [](std::int64_t n) { return std::to_string(n); }),
-        rc::gen::map(rc::gen::arbitrary<double>(),
-                     [](double x) {
-                         char text[40];
-                         std::snprintf(text, sizeof text, "%.17g", x);
-                         return std::string(text);
-                     }),
-        rc::gen::map(rc::gen::container<std::vector<std::string>>(any_piece()),
-                     [](const auto& parts) { return "\"" + joined(parts) + "\""; }),
-        rc::gen::map(rc::gen::string<std::string>(), [](const std::string& s) { return "\"" + s + "\""; }),
-        rc::gen::element<std::string>("true", "false", "null", "\"\"", "{}", "[]"));
+std::string leaf() {
+    switch (draw::in_range(0, 5)) {
+        case 0:
+            return std::to_string(draw::arbitrary<std::int64_t>());
+        case 1: {
+            char text[40];
+            std::snprintf(text, sizeof text, "%.17g", draw::arbitrary<double>());
+            return text;
+        }
+        case 2:
+            return "\"" + any_pieces() + "\"";
+        case 3:
+            return "\"" + draw::arbitrary<std::string>() + "\"";
+        default:
+            return draw::element<std::string>("true", "false", "null", "\"\"", "{}", "[]");
+    }
 }
 
-rc::Gen<std::string> document(int size) {
+/// JSON as it should be, of about `size` values.
+std::string document(int size) {
     if (size <= 1) {
         return leaf();
     }
-    const auto inner =
-        rc::gen::container<std::vector<std::string>>(3, rc::gen::exec([size] { return *document(size / 3); }));
-    return rc::gen::oneOf(rc::gen::map(inner,
-                                       [](const std::vector<std::string>& parts) {
-                                           return "[" + parts[0] + "," + parts[1] + " , " + parts[2] + "]";
-                                       }),
-                          rc::gen::map(inner, [](const std::vector<std::string>& parts) {
-                              return R"({"a":)" + parts[0] + R"(, "b" :)" + parts[1] + R"(,"a":)" + parts[2] + "}";
-                          }));
+    const std::string a = document(size / 3);
+    const std::string b = document(size / 3);
+    const std::string c = document(size / 3);
+    return draw::arbitrary<bool>() ? "[" + a + "," + b + " , " + c + "]"
+                                   : R"({"a":)" + a + R"(, "b" :)" + b + R"(,"a":)" + c + "}";
 }
 
 }  // namespace
 
 TEST_CASE("flat json: takes what jansson takes, and says the same of it") {
-    REQUIRE(rc::check([] {
-        const std::string text = *document(*rc::gen::inRange(1, 30));
+    draw::property("a document", [] {
+        const std::string text = document(draw::in_range(1, 30));
         RC_ASSERT(agrees(text));
-    }));
-    REQUIRE(rc::check([] {
-        const std::string text = joined(*rc::gen::container<std::vector<std::string>>(any_piece()));
+    });
+    draw::property("pieces of one", [] {
+        const std::string text = any_pieces();
         RC_ASSERT(agrees(text));
-    }));
+    });
 }
 
 TEST_CASE("flat json: a document with one place changed is judged as jansson judges it") {
-    REQUIRE(rc::check([] {
-        std::string text = *document(*rc::gen::inRange(1, 30));
-        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-        text.replace(at, *rc::gen::inRange<std::size_t>(0, 3), *any_piece());
+    draw::property("changed", [] {
+        std::string text = document(draw::in_range(1, 30));
+        const auto at = draw::in_range<std::size_t>(0, text.size());
+        text.replace(at, draw::in_range<std::size_t>(0, 3), draw::element_of(pieces()));
         RC_ASSERT(agrees(text));
-    }));
+    });
 }
 
 TEST_CASE("flat json: the edges") {

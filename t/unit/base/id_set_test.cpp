@@ -2,12 +2,11 @@
 // Sets of ids against std::set, their text form, and host lists.
 #include "libfairshare/base/id_set.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "libfairshare/base/hostlist.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 
@@ -24,8 +23,9 @@ std::set<std::uint32_t> members(const IdSet& ids) {
     ids.each([&](std::uint32_t id) { out.insert(id); });
     return out;
 }
-rc::Gen<std::set<std::uint32_t>> small_sets() {
-    return rc::gen::container<std::set<std::uint32_t>>(rc::gen::inRange<std::uint32_t>(0, 30));
+std::set<std::uint32_t> small_set() {
+    const auto ids = draw::several([] { return draw::in_range(0U, 30U); });
+    return {ids.begin(), ids.end()};
 }
 }  // namespace
 
@@ -70,9 +70,9 @@ TEST_CASE("id set: two sets between each other's ranges are added in their own l
 // Kills: add() that does not merge neighbours; remove() that loses the right remainder; take_lowest() taking the
 // highest.
 TEST_CASE("id set: algebra agrees with std::set") {
-    rc::prop("same as std::set", [] {
-        const auto a = *small_sets();
-        const auto b = *small_sets();
+    draw::property("same as std::set", [] {
+        const auto a = small_set();
+        const auto b = small_set();
         auto both = set_of(a);
         both.add(set_of(b));
         auto expected = a;
@@ -91,7 +91,7 @@ TEST_CASE("id set: algebra agrees with std::set") {
         RC_ASSERT(!rest.intersects(set_of(b)));
         RC_ASSERT(set_of(a).intersects(set_of(b)) == (left.size() != a.size()));
         RC_ASSERT(*IdSet::parse(both.encode()) == both);
-        const auto n = *rc::gen::inRange<std::size_t>(0, a.size() + 1);
+        const auto n = draw::in_range<std::size_t>(0, a.size() + 1);
         auto from = set_of(a);
         const auto taken = members(from.take_lowest(n));
         RC_ASSERT(taken == std::set<std::uint32_t>(a.begin(), std::next(a.begin(), static_cast<long>(n))));
@@ -133,16 +133,14 @@ TEST_CASE("hostlist: no more names than the caller has use for, none longer than
 
 // Kills: an encoder that merges n09 with n9, or n1 with n3.
 TEST_CASE("hostlist: decoding what was encoded gives the same names") {
-    rc::prop("round trip", [] {
-        const auto name = rc::gen::apply(
-            [](const std::string& prefix, int number, int width) {
-                std::string digits = std::to_string(number);
-                return prefix +
-                       std::string(digits.size() < static_cast<std::size_t>(width) ? width - digits.size() : 0, '0') +
-                       (number == 0 ? "" : digits);
-            },
-            rc::gen::element<std::string>("a", "n", "rack-b"), rc::gen::inRange(0, 12), rc::gen::inRange(0, 4));
-        const auto names = *rc::gen::container<std::vector<std::string>>(name);
+    draw::property("round trip", [] {
+        const auto names = draw::several([] {
+            const auto prefix = draw::element<std::string>("a", "n", "rack-b");
+            const int number = draw::in_range(0, 12);
+            const auto width = draw::in_range<std::size_t>(0, 4);
+            const std::string digits = std::to_string(number);
+            return prefix + std::string(width - std::min(width, digits.size()), '0') + (number == 0 ? "" : digits);
+        });
         RC_ASSERT(*hostlist_decode(hostlist_encode(names)) == names);
     });
 }

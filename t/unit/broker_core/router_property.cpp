@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Guests' services and their clients in any order of requests, answers and forged answers.
 #include <flux/core.h>
-#include <rapidcheck/catch.h>
-
 #include <array>
 #include <cstdint>
 #include <map>
@@ -10,6 +8,7 @@
 #include <tuple>
 
 #include "broker/core/router.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir::broker;
 
@@ -38,10 +37,10 @@ struct Step {
 
 Step any_step() {
     Step step;
-    step.act = static_cast<Act>(*rc::gen::inRange(0, 6));
-    step.caller = *rc::gen::inRange<std::size_t>(0, 3);
-    step.guest = *rc::gen::inRange<std::size_t>(0, 2);
-    step.matchtag = *rc::gen::inRange<std::uint32_t>(1, 4);
+    step.act = static_cast<Act>(draw::in_range(0, 6));
+    step.caller = draw::in_range<std::size_t>(0, 3);
+    step.guest = draw::in_range<std::size_t>(0, 2);
+    step.matchtag = draw::in_range<std::uint32_t>(1, 4);
     return step;
 }
 
@@ -107,9 +106,9 @@ struct World {
 // Mutant: broker/core/router.cpp: other->pending_.drop(endpoint.uuid()); =>
 // Mutant: broker/core/router.cpp: from.is_owner() || from.pending_.take(response) => true
 TEST_CASE("router: a guest's response arrives if it answers an open request, and only then") {
-    rc::prop("any steps", [] {
+    draw::property("any steps", [] {
         World world;
-        const int steps = *rc::gen::inRange(1, 60);
+        const int steps = draw::in_range(1, 60);
         for (int i = 0; i < steps; ++i) {
             const Step step = any_step();
             if (step.act == Act::leave) {

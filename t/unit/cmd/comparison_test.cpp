@@ -2,8 +2,6 @@
 // Comparisons: figures, windows, the page's parts.
 #include "cmd/sim/comparison.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -16,6 +14,7 @@
 #include "libsched/sim/simulate.hpp"
 #include "t/unit/cmd/labels.hpp"
 #include "t/unit/cmd/made_log.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
@@ -135,12 +134,12 @@ TEST_CASE("comparison: jobs that never started are told of their policy") {
 
 // Kills: cores given back late or not at all; two jobs on one core; a job on fewer cores than it has.
 TEST_CASE("comparison: in the window every job has its cores and no core has two jobs") {
-    rc::prop("packing", [] {
-        auto jobs = *test::workloads(4);
+    draw::property("packing", [] {
+        auto jobs = test::any_workload(4);
         RC_PRE(!jobs.empty());
         const auto outcomes = replayed("a", jobs, Easy{}).outcomes;
-        const auto from = test::at(*rc::gen::inRange(0, 60));
-        const auto to = from + test::secs(*rc::gen::inRange(1, 60));
+        const auto from = test::at(draw::in_range(0, 60));
+        const auto to = from + test::secs(draw::in_range(1, 60));
         const auto window = window_jobs(outcomes, 4, from, to);
         for (const WindowJob& job : window) {
             double cores = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "cmd/accounting/flux_accounting.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
@@ -11,6 +9,7 @@
 
 #include "cmd/accounting/csv.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
@@ -54,20 +53,20 @@ TEST_CASE("flux-accounting: banks come before what is below them, and no limit i
 
 // Mutant: cmd/accounting/read_flux_accounting.cpp: if (*limit < unlimited) { => if (*limit < 5) {
 TEST_CASE("flux-accounting: a tree of banks and users comes back equal") {
-    rc::prop("any such tree", [] {
+    draw::property("any such tree", [] {
         std::vector<std::string> accounts{""};
         std::string text;
-        for (int i = 0; i < *rc::gen::inRange(1, 8); ++i) {
-            const std::string above = accounts[*rc::gen::inRange<std::size_t>(0, accounts.size())];
+        for (int i = 0; i < draw::in_range(1, 8); ++i) {
+            const std::string above = accounts[draw::in_range<std::size_t>(0, accounts.size())];
             accounts.push_back((above.empty() ? "" : above + "/") + "b" + std::to_string(i));
-            text += "\"" + accounts.back() + "\" = " + std::to_string(*rc::gen::inRange(0, 1000)) + "\n";
+            text += "\"" + accounts.back() + "\" = " + std::to_string(draw::in_range(0, 1000)) + "\n";
         }
-        for (int i = 0; i < *rc::gen::inRange(0, 10); ++i) {
-            const std::string& account = accounts[*rc::gen::inRange<std::size_t>(1, accounts.size())];
+        for (int i = 0; i < draw::in_range(0, 10); ++i) {
+            const std::string& account = accounts[draw::in_range<std::size_t>(1, accounts.size())];
             text += "\"" + account + "/@u" + std::to_string(i) +
-                    "\" = { shares = " + std::to_string(*rc::gen::inRange(0, 1000)) +
-                    (*rc::gen::arbitrary<bool>() ? ", cores_max = " + std::to_string(*rc::gen::inRange(0, 99)) : "") +
-                    (*rc::gen::arbitrary<bool>() ? ", active_jobs_max = 7" : "") + " }\n";
+                    "\" = { shares = " + std::to_string(draw::in_range(0, 1000)) +
+                    (draw::arbitrary<bool>() ? ", cores_max = " + std::to_string(draw::in_range(0, 99)) : "") +
+                    (draw::arbitrary<bool>() ? ", active_jobs_max = 7" : "") + " }\n";
         }
         const auto sorted = [](const ShareTree& tree) {
             std::vector<std::string> lines;
@@ -139,11 +138,11 @@ TEST_CASE("flux-accounting: a default bank that the user has no row in is named;
 
 // Mutant: cmd/accounting/read_flux_accounting.cpp: !is_first && => is_first &&
 TEST_CASE("flux-accounting: the default bank survives import, text and export, in whatever order the rows are") {
-    rc::prop("any tables", [] {
+    draw::property("any tables", [] {
         const auto shuffled = [](const std::vector<std::string>& list) {
             std::vector<std::pair<int, std::string>> keyed;
             for (const std::string& item : list) {
-                keyed.emplace_back(*rc::gen::arbitrary<int>(), item);
+                keyed.emplace_back(draw::arbitrary<int>(), item);
             }
             std::sort(keyed.begin(), keyed.end());
             std::vector<std::string> made;
@@ -157,8 +156,8 @@ TEST_CASE("flux-accounting: the default bank survives import, text and export, i
         };
         std::vector<std::string> banks{"root"};
         std::vector<std::string> bank_rows{"root,,1\n"};
-        for (int i = *rc::gen::inRange(1, 8); i > 0; --i) {
-            const std::string above = banks[*rc::gen::inRange<std::size_t>(0, banks.size())];
+        for (int i = draw::in_range(1, 8); i > 0; --i) {
+            const std::string above = banks[draw::in_range<std::size_t>(0, banks.size())];
             banks.push_back("b" + std::to_string(i));
             bank_rows.push_back(banks.back() + "," + above + ",1\n");
         }
@@ -166,7 +165,7 @@ TEST_CASE("flux-accounting: the default bank survives import, text and export, i
         std::vector<std::string> user_rows;
         for (const std::string& user : {std::string("al"), std::string("bo"), std::string("cy")}) {
             std::vector<std::string> in = shuffled(banks);
-            in.resize(*rc::gen::inRange<std::size_t>(1, banks.size() + 1));
+            in.resize(draw::in_range<std::size_t>(1, banks.size() + 1));
             wanted[user] = in.front();
             for (const std::string& bank : in) {
                 user_rows.push_back(user + "," + bank + "," + in.front() + "\n");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The pictures of an instance: labels that can be read, numbers that add up, a page that stays small.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <numeric>
 
@@ -11,6 +9,7 @@
 #include "cmd/pictures/queue.hpp"
 #include "cmd/report/svg.hpp"
 #include "t/unit/cmd/labels.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir::cmd;
 using weir::test::unreadable_labels;
@@ -127,8 +126,8 @@ TEST_CASE("share tree: the rows that are shown have the accounts above them") {
 }
 
 TEST_CASE("two jobs: the gap adds up to the difference of the priorities") {
-    rc::prop("sum of gap_terms", [] {
-        const auto points = [] { return *rc::gen::inRange(-40'000'000, 90'000'000) / 1000.; };
+    draw::property("sum of gap_terms", [] {
+        const auto points = [] { return draw::in_range(-40'000'000, 90'000'000) / 1000.; };
         JobTerms a{"a", "x", "", 0, {}}, b{"b", "y", "", 0, {}};
         double sum_a = 0, sum_b = 0;
         for (const char* name : {"fairshare", "wait", "size", "queue", "qos"}) {
@@ -153,18 +152,17 @@ TEST_CASE("two jobs: the gap adds up to the difference of the priorities") {
 
 // Kills: decay the wrong way, a job counted twice, the forecast of a group above its share that goes on running.
 TEST_CASE("usage lines: the past is what the ledger was, the forecast what it will be") {
-    rc::prop("usage before, from jobs", [] {
-        const double half_life = *rc::gen::inRange(10, 1000);
-        const auto jobs = *rc::gen::inRange(1, 12);
+    draw::property("usage before, from jobs", [] {
+        const double half_life = draw::in_range(10, 1000);
+        const auto jobs = draw::in_range(1, 12);
         UsageInputs inputs;
         inputs.half_life_s = half_life;
         inputs.known_since_s = -4 * half_life;
         std::vector<UsageCharge> charges;
         for (int i = 0; i < jobs; ++i) {
-            const double begin = -4 * half_life * *rc::gen::inRange(1, 1000) / 1000.;
-            const double end = begin * *rc::gen::inRange(0, 1000) / 1000.;
-            charges.push_back(
-                {i % 2 == 0 ? "a/@x" : "b/@y", static_cast<double>(*rc::gen::inRange(1, 50)), begin, end});
+            const double begin = -4 * half_life * draw::in_range(1, 1000) / 1000.;
+            const double end = begin * draw::in_range(0, 1000) / 1000.;
+            charges.push_back({i % 2 == 0 ? "a/@x" : "b/@y", static_cast<double>(draw::in_range(1, 50)), begin, end});
         }
         charges.push_back({"a/@x", 1, -6 * half_life, -5 * half_life});  // before what is known
         const auto usage_at = [&](const std::string& path, double at) {
@@ -261,6 +259,8 @@ TEST_CASE("pictures: the boxes of a page that is followed are links that can be 
 }
 
 TEST_CASE("svg: exact numbers read back as the same") {
-    rc::prop("exact",
-             [](double value) { RC_ASSERT(std::isnan(value) || std::strtod(exact(value).c_str(), nullptr) == value); });
+    draw::property("exact", [] {
+        const auto value = draw::arbitrary<double>();
+        RC_ASSERT(std::isnan(value) || std::strtod(exact(value).c_str(), nullptr) == value);
+    });
 }

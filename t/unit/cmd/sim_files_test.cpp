@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The files of `weir sim`: outcomes brought into the log's order, files that are there whole or not at all.
-#include <rapidcheck/catch.h>
 #include <stdlib.h>
 
 #include <catch2/catch.hpp>
@@ -14,6 +13,7 @@
 #include "cmd/sim/policy_settings_json.hpp"
 #include "cmd/sim/progress.hpp"
 #include "cmd/sim/site_partitions.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
@@ -110,16 +110,16 @@ TEST_CASE("sha256: as sha256sum prints it, of text and of a file; none of what i
 
 // Kills: a job given on before one above it has started; a gap that ends the output.
 TEST_CASE("in order: outcomes in any order come out by place, as soon as all above are there; gaps are left out") {
-    rc::prop("by place", [] {
-        const auto count = *rc::gen::inRange<std::size_t>(1, 40);
+    draw::property("by place", [] {
+        const auto count = draw::in_range<std::size_t>(1, 40);
         std::vector<std::uint64_t> places(count);
         for (std::size_t i = 0; i < count; i++) {
             places[i] = i;
         }
         for (std::size_t i = count; i > 1; i--) {
-            std::swap(places[i - 1], places[*rc::gen::inRange<std::size_t>(0, i)]);
+            std::swap(places[i - 1], places[draw::in_range<std::size_t>(0, i)]);
         }
-        places.resize(*rc::gen::inRange<std::size_t>(0, count + 1));  // the others never start
+        places.resize(draw::in_range<std::size_t>(0, count + 1));  // the others never start
         std::vector<std::uint64_t> got;
         InOrder in_order([&got](const Outcome& o) -> Status {
             got.push_back(o.place);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "cmd/accounting/slurm_accounts.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "cmd/accounting/sacctmgr_dump.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using namespace weir::cmd;
@@ -234,7 +233,7 @@ TEST_CASE("slurm: what makes no share tree is refused by file and line") {
 // Mutant: cmd/accounting/slurm_accounts.cpp: account.path += (account.path.empty() ? "" : "/") + name; => account.path
 // = name;
 TEST_CASE("slurm: a tree written as a dump comes back equal") {
-    rc::prop("any tree of accounts and users", [] {
+    draw::property("any tree of accounts and users", [] {
         struct Made {
             std::string name;
             std::string path;
@@ -243,12 +242,12 @@ TEST_CASE("slurm: a tree written as a dump comes back equal") {
         std::vector<Made> accounts{{"root", "", ""}};
         std::string toml;
         std::string users_toml;
-        const auto shares = [] { return *rc::gen::inRange<std::int64_t>(0, 2147483647); };
-        for (int i = *rc::gen::inRange(0, 12); i > 0; --i) {
-            Made& above = accounts[*rc::gen::inRange<std::size_t>(0, accounts.size())];
-            const bool is_parent = *rc::gen::inRange(0, 5) == 0;
+        const auto shares = [] { return draw::in_range<std::int64_t>(0, 2147483647); };
+        for (int i = draw::in_range(0, 12); i > 0; --i) {
+            Made& above = accounts[draw::in_range<std::size_t>(0, accounts.size())];
+            const bool is_parent = draw::in_range(0, 5) == 0;
             const std::string value = std::to_string(shares());
-            const int cores = *rc::gen::inRange(-1, 1000);
+            const int cores = draw::in_range(-1, 1000);
             const std::string name = "Acc" + std::to_string(i);
             const std::string path = (above.path.empty() ? "" : above.path + "/") + "acc" + std::to_string(i);
             above.lines += "Account - '" + name + "':Description='it's: " + name +
@@ -261,11 +260,11 @@ TEST_CASE("slurm: a tree written as a dump comes back equal") {
         for (const std::string user : {"al", "bo", "cy"}) {
             std::vector<std::size_t> in;
             for (std::size_t i = 0; i < accounts.size(); ++i) {
-                if (*rc::gen::inRange(0, 3) == 0) {
+                if (draw::in_range(0, 3) == 0) {
                     in.push_back(i);
                 }
             }
-            const std::size_t by_default = in.empty() ? 0 : in[*rc::gen::inRange<std::size_t>(0, in.size())];
+            const std::size_t by_default = in.empty() ? 0 : in[draw::in_range<std::size_t>(0, in.size())];
             for (const std::size_t i : in) {
                 const std::string value = std::to_string(shares());
                 accounts[i].lines += "User - '" + user + "':DefaultAccount='" + accounts[by_default].name +

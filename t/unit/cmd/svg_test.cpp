@@ -2,11 +2,10 @@
 // Pictures: axes, ticks, escaping, pages.
 #include "cmd/report/svg.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "cmd/report/page.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir::cmd;
 
@@ -24,9 +23,9 @@ TEST_CASE("svg: an axis maps its ends to its pixels and clamps what lies outside
 
 // Kills: a step that is not 1, 2 or 5 times a power of ten; a tick past the end.
 TEST_CASE("svg: ticks are round, within the range and few") {
-    rc::prop("round ticks", [] {
-        const double high = *rc::gen::inRange(1, 1'000'000) / 100.;
-        const int count = *rc::gen::inRange(2, 11);
+    draw::property("round ticks", [] {
+        const double high = draw::in_range(1, 1'000'000) / 100.;
+        const int count = draw::in_range(2, 11);
         const auto ticks = round_ticks(0, high, count);
         RC_ASSERT(!ticks.empty() && ticks.front().at == 0 && ticks.back().at <= high * (1 + 1e-9));
         RC_ASSERT(ticks.size() <= static_cast<std::size_t>(count) + 1);

@@ -4,12 +4,11 @@
 // Kills: JournalWriter::add() with seq 0; set-flags applying "debug" before it refuses "nonsense"; jobspec-update
 // entering a
 //   state before it refuses its keys.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "broker/services/job-manager/journal/job_store.hpp"
 #include "broker/services/job-manager/tables/job_attrs.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_manager/testing.hpp"
 
 using namespace weir;
@@ -54,15 +53,13 @@ const std::vector<std::pair<std::string, std::string>> happenings = {
 }  // namespace
 
 TEST_CASE("eventlog: its fold is the live job") {
-    rc::prop("fold of the eventlog", [] {
+    draw::property("fold of the eventlog", [] {
         Life life(12);
         life.job.sequence = 6;
         RC_ASSERT(life.post("submit", R"({"userid":7,"urgency":16,"flags":0,"version":1})").has_value());
-        const auto which =
-            *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, static_cast<int>(happenings.size())));
-        for (const int i : which) {
-            (void)life.post(happenings[static_cast<std::size_t>(i)].first,
-                            happenings[static_cast<std::size_t>(i)].second);
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const auto& [event, context] = draw::element_of(happenings);
+            (void)life.post(event, context);
         }
         JournalWriter writer;
         writer.begin(0, 0);

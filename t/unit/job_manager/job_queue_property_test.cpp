@@ -3,29 +3,28 @@
 //   first) of those in it, ids breaking ties.
 // Kills: `a.priority <=> b.priority` in QueueKey's comparison (order reversed); reorder() without erase(); insert()
 //   that does not remember the key.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "broker/services/job-manager/tables/job_queue.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir::broker::jobs;
 
 TEST_CASE("queue: order is the stable sort by priority") {
-    rc::prop("queue order", [] {
+    draw::property("queue order", [] {
         std::vector<std::unique_ptr<Job>> jobs;
         JobQueue queue;
-        const int n = *rc::gen::inRange(1, 30);
+        const int n = draw::in_range(1, 30);
         for (int i = 0; i < n; ++i) {
             jobs.push_back(std::make_unique<Job>());
             jobs.back()->id = static_cast<JobId>(i + 1);
         }
         std::vector<bool> is_in(jobs.size(), false);
-        const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
-            rc::gen::pair(rc::gen::inRange(0, n), rc::gen::inRange(0, 6)));
-        for (const auto& [which, priority] : steps) {
-            Job& job = *jobs[static_cast<std::size_t>(which)];
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const std::size_t which = draw::index(jobs.size());
+            const int priority = draw::in_range(0, 6);
+            Job& job = *jobs[which];
             if (!is_in[which]) {
                 job.priority = priority;
                 queue.insert(job);

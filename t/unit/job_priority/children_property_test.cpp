@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // A child that reports to its parent over a link that breaks, while either is killed: each record counts once.
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include <set>
 #include <tuple>
 
 #include "modules/job-priority/state/memory_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -110,7 +110,7 @@ class Hierarchy {
 // Kills the mutants "a batch is applied again after its answer was lost", "unacknowledged records are not kept",
 // "records are numbered anew after a restart", "the parent acknowledges what it has not stored".
 TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every job counts once") {
-    rc::prop("alice is charged what her jobs used, the owner the rest of his allocation", [] {
+    draw::property("alice is charged what her jobs used, the owner the rest of his allocation", [] {
         Hierarchy both;
         both.attach();
         SignedCoreMicros want = 0;
@@ -118,11 +118,11 @@ TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every 
         FluxJobId next = 1;
         std::map<FluxJobId, std::pair<double, int>> running;
         int cores_running = 0;
-        const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100));
+        const auto steps = draw::several([] { return draw::in_range(0, 100); });
         for (const int step : steps) {
             t += 1;
             if (step < 30 && cores_running <= 50) {
-                const int cores = *rc::gen::inRange(1, 10);
+                const int cores = draw::in_range(1, 10);
                 both.happen(submitted(next, t, alice, "lattice"));
                 both.happen(eligible(next, t));
                 both.happen(started(next, t, cores));
@@ -158,7 +158,7 @@ TEST_CASE("hierarchy: lost answers, broken links and kills on both sides: every 
 // Kills the mutants "a middle instance does not pass on what was reported to it", "the jobs of two children of one
 // number are one job to the parent above", "a job inside a reported job takes the cores of the instance's own job".
 TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the reports come") {
-    rc::prop("the top charges every user what the middle does, and what is left is idle", [] {
+    draw::property("the top charges every user what the middle does, and what is left is idle", [] {
         const FluxJobId middle_job = 7;
         auto top = ready_service();
         auto middle = service(true);
@@ -178,10 +178,11 @@ TEST_CASE("hierarchy: three levels agree on who used what, in whatever order the
             }
             middle->attach_child(child, "child", 1, at(4));
         }
-        const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int>>>(
-            rc::gen::tuple(rc::gen::inRange(50, 52), rc::gen::inRange(1, 4), rc::gen::inRange(5, 100)));
         std::set<ReportedKey> open;
-        for (const auto& [child, job, t] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int child = draw::in_range(50, 52);
+            const int job = draw::in_range(1, 4);
+            const int t = draw::in_range(5, 100);
             const ReportedKey key{child, job};
             const bool is_start = open.insert(key).second;
             if (!is_start) {

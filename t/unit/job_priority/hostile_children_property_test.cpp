@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Children that lie: whatever one who owns some jobs sends, in whatever order, with restarts of the module in between,
 // changes nothing but what those jobs are charged, no faster than their cores.
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <limits>
 
 #include "modules/job-priority/state/memory_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -65,15 +65,15 @@ class Liar {
         if (!service.children().authorize(child, userid_, is_owner_)) {
             return;
         }
-        if (*rc::gen::inRange(0, 8) == 0) {
-            const auto first = *rc::gen::element<std::uint64_t>(0, 1, 2, 7, std::numeric_limits<std::uint64_t>::max());
+        if (draw::in_range(0, 8) == 0) {
+            const auto first = draw::element<std::uint64_t>(0, 1, 2, 7, std::numeric_limits<std::uint64_t>::max());
             const std::string life = has_lives_ ? "" : std::to_string(child);
-            (void)service.attach_child(child, *rc::gen::element<std::string>("one", "two") + life, first, at(t));
+            (void)service.attach_child(child, draw::element<std::string>("one", "two") + life, first, at(t));
             return;
         }
         const auto known = service.children().children().find(child);
         const std::uint64_t next = known == service.children().children().end() ? 1 : known->second.seq_acked + 1;
-        const std::uint64_t seq = *rc::gen::inRange(0, 8) == 0 ? *rc::gen::inRange<std::uint64_t>(0, 9) : next;
+        const std::uint64_t seq = draw::in_range(0, 8) == 0 ? draw::in_range<std::uint64_t>(0, 9) : next;
         (void)service.report(child, seq, records(t), at(t));
     }
 
@@ -81,9 +81,9 @@ class Liar {
     /// Anything; or one hour told again and again; or jobs inside jobs inside jobs; or instances that end, and their
     /// jobs afterwards.
     static std::vector<UplinkRow> records(double t) {
-        std::vector<UplinkRow> made(*rc::gen::inRange<std::size_t>(1, 30));
-        const int plan = *rc::gen::inRange(0, 4);
-        const auto first = *rc::gen::inRange<std::uint64_t>(1, 40);
+        std::vector<UplinkRow> made(draw::in_range<std::size_t>(1, 30));
+        const int plan = draw::in_range(0, 4);
+        const auto first = draw::in_range<std::uint64_t>(1, 40);
         for (std::size_t i = 0; i < made.size(); ++i) {
             UplinkRow& record = made[i];
             record = anything(t);
@@ -103,22 +103,22 @@ class Liar {
     }
     static UplinkRow anything(double t) {
         UplinkRow record;
-        record.is_start = *rc::gen::inRange(0, 5) < 3;
-        record.job = *rc::gen::inRange<std::uint64_t>(1, 40);
-        record.inside = *rc::gen::inRange(0, 2) == 0 ? record.job - 1 : 0;  // often one that is open
+        record.is_start = draw::in_range(0, 5) < 3;
+        record.job = draw::in_range<std::uint64_t>(1, 40);
+        record.inside = draw::in_range(0, 2) == 0 ? record.job - 1 : 0;  // often one that is open
         record.user =
-            *rc::gen::element<std::string>("liar", "liar", "6666", "alice", "5001", "bob", "zed", "70000", "*", "");
-        record.account = *rc::gen::element<std::string>("physics", "physics", "", "bio", "nowhere", "bio/@*");
-        record.cores = *rc::gen::element<std::int64_t>(0, 1, 2, 16, std::numeric_limits<std::int64_t>::max());
-        record.time = *rc::gen::element(at(0), at(0), at(t), at(t), at(t - 100), at(t + 3600), at(1e10), Instant::min(),
-                                        Instant::max());
-        record.bill = {.rate = *rc::gen::element<std::int64_t>(0, 1000, 16000, std::int64_t{1} << 40),
-                       .prepaid = *rc::gen::element(Duration{}, Duration{}, Duration{3600'000'000}),
-                       .gpus = *rc::gen::element<std::int64_t>(0, 0, 8),
-                       .committed = *rc::gen::element(Duration{}, Duration{3600'000'000}),
-                       .queue = *rc::gen::element<std::string>("", "batch"),
-                       .project = *rc::gen::element<std::string>("", "qcd"),
-                       .qos = *rc::gen::element<std::string>("", "high")};
+            draw::element<std::string>("liar", "liar", "6666", "alice", "5001", "bob", "zed", "70000", "*", "");
+        record.account = draw::element<std::string>("physics", "physics", "", "bio", "nowhere", "bio/@*");
+        record.cores = draw::element<std::int64_t>(0, 1, 2, 16, std::numeric_limits<std::int64_t>::max());
+        record.time = draw::element(at(0), at(0), at(t), at(t), at(t - 100), at(t + 3600), at(1e10), Instant::min(),
+                                    Instant::max());
+        record.bill = {.rate = draw::element<std::int64_t>(0, 1000, 16000, std::int64_t{1} << 40),
+                       .prepaid = draw::element(Duration{}, Duration{}, Duration{3600'000'000}),
+                       .gpus = draw::element<std::int64_t>(0, 0, 8),
+                       .committed = draw::element(Duration{}, Duration{3600'000'000}),
+                       .queue = draw::element<std::string>("", "batch"),
+                       .project = draw::element<std::string>("", "qcd"),
+                       .qos = draw::element<std::string>("", "high")};
         return record;
     }
     std::uint32_t userid_;
@@ -132,13 +132,13 @@ class Day {
     explicit Day(std::uint32_t who) : who_(who) {}
 
     void step(std::vector<HostileWorld*> worlds) {
-        t_ += *rc::gen::inRange(0, 400);
-        const int what = *rc::gen::inRange(0, 10);
+        t_ += draw::in_range(0, 400);
+        const int what = draw::in_range(0, 10);
         if (what < 4) {
-            const std::uint32_t user = *rc::gen::element(who_, who_, alice, bob, carol);
+            const std::uint32_t user = draw::element(who_, who_, alice, bob, carol);
             const FluxJobId id = next_++;
             const std::string account = user == alice || user == owner ? "" : "bio";
-            const int cores = *rc::gen::inRange(1, 9);
+            const int cores = draw::in_range(1, 9);
             tell(worlds, submitted(id, t_, user, account));
             tell(worlds, eligible(id, t_));
             if (what < 3) {
@@ -146,7 +146,7 @@ class Day {
                 running_.push_back({id, user, cores, t_});
             }
         } else if (what < 7 && !running_.empty()) {
-            const auto at = static_cast<std::ptrdiff_t>(*rc::gen::inRange<std::size_t>(0, running_.size()));
+            const auto at = static_cast<std::ptrdiff_t>(draw::in_range<std::size_t>(0, running_.size()));
             const Job job = running_[static_cast<std::size_t>(at)];
             tell(worlds, freed(job.id, t_));
             used_ += job.user == who_ ? (t_ - job.start) * job.cores : 0;
@@ -164,7 +164,7 @@ class Day {
         for (const Job& job : running_) {
             ids.insert(ids.end(), job.user == who_ ? 5 : 1, job.id);
         }
-        return *rc::gen::elementOf(ids);
+        return draw::element_of(ids);
     }
     std::int64_t cores_of_his() const {
         std::int64_t cores = 0;
@@ -228,63 +228,65 @@ SignedCoreMicros charged_in(HostileWorld& world, const std::string& path) {
 // Kills the mutants "a guest's child may name another user", "in an account that he is not in nobody pays", "a time is
 // not clamped to now", "a guest's word makes a leaf", "a report may speak for a job that does not run".
 TEST_CASE("hostile children: who has one account changes nothing at all, to the last bit and whoever's order") {
-    rc::prop("an instance that he lies to and one that he is silent in have one ledger, one tree and one order", [] {
-        const Settings with = ways(*rc::gen::inRange(0, 3));
-        HostileWorld told(one_account, with);
-        HostileWorld quiet(one_account, with);
-        Day day(liar);
-        Liar he(liar, false);
-        const int steps = *rc::gen::inRange(1, 30);
-        for (int step = 0; step < steps; ++step) {
-            day.step({&told, &quiet});
-            for (int words = *rc::gen::inRange(0, 3); words > 0; --words) {
-                he.speak(*told, day.some_job(), day.now());
-                told.commit();
+    draw::property(
+        "an instance that he lies to and one that he is silent in have one ledger, one tree and one order", [] {
+            const Settings with = ways(draw::in_range(0, 3));
+            HostileWorld told(one_account, with);
+            HostileWorld quiet(one_account, with);
+            Day day(liar);
+            Liar he(liar, false);
+            const int steps = draw::in_range(1, 30);
+            for (int step = 0; step < steps; ++step) {
+                day.step({&told, &quiet});
+                for (int words = draw::in_range(0, 3); words > 0; --words) {
+                    he.speak(*told, day.some_job(), day.now());
+                    told.commit();
+                }
             }
-        }
-        told->pass(at(day.now()));
-        quiet->pass(at(day.now()));
-        RC_ASSERT(told->accounting().ledger().save() == quiet->accounting().ledger().save());
-        RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
-        const Measured a = measured_at(*told, at(day.now()));
-        const Measured b = measured_at(*quiet, at(day.now()));
-        RC_ASSERT(a.usage.usage == b.usage.usage);
-        RC_ASSERT(told->ranking().shares().standings().factor == quiet->ranking().shares().standings().factor);
-        RC_ASSERT(push(*told) == push(*quiet));
-    });
+            told->pass(at(day.now()));
+            quiet->pass(at(day.now()));
+            RC_ASSERT(told->accounting().ledger().save() == quiet->accounting().ledger().save());
+            RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
+            const Measured a = measured_at(*told, at(day.now()));
+            const Measured b = measured_at(*quiet, at(day.now()));
+            RC_ASSERT(a.usage.usage == b.usage.usage);
+            RC_ASSERT(told->ranking().shares().standings().factor == quiet->ranking().shares().standings().factor);
+            RC_ASSERT(push(*told) == push(*quiet));
+        });
 }
 
 // Kills the mutants "an hour may be told twice", "what was told is forgotten by a restart", "jobs inside jobs are not
 // bounded", "a record without cores stays open", "the end of a job is not the end of what is inside it".
 TEST_CASE("hostile children: who has two accounts moves what his jobs cost between them, and no more") {
-    rc::prop("all others pay what they would, he in all as much, in no account less than nothing or more than all", [] {
-        HostileWorld told(two_accounts, ways(0));
-        HostileWorld quiet(two_accounts, ways(0));
-        Day day(liar);
-        Liar he(liar, false);
-        const int steps = *rc::gen::inRange(1, 30);
-        for (int step = 0; step < steps; ++step) {
-            day.step({&told, &quiet});
-            he.speak(*told, day.some_job(), day.now());
-            told.commit();
-            const UsageLedger& ledger = told->accounting().ledger();
-            SignedCoreMicros in_all = 0;
-            for (const char* path : {"physics/@liar", "bio/@liar"}) {
-                const SignedCoreMicros his = charged(*told, path, day.now());
-                RC_ASSERT(his >= 0);
-                RC_ASSERT(ledger.rate(*ledger.tree().find(path)) >= 0);
-                in_all += his;
+    draw::property(
+        "all others pay what they would, he in all as much, in no account less than nothing or more than all", [] {
+            HostileWorld told(two_accounts, ways(0));
+            HostileWorld quiet(two_accounts, ways(0));
+            Day day(liar);
+            Liar he(liar, false);
+            const int steps = draw::in_range(1, 30);
+            for (int step = 0; step < steps; ++step) {
+                day.step({&told, &quiet});
+                he.speak(*told, day.some_job(), day.now());
+                told.commit();
+                const UsageLedger& ledger = told->accounting().ledger();
+                SignedCoreMicros in_all = 0;
+                for (const char* path : {"physics/@liar", "bio/@liar"}) {
+                    const SignedCoreMicros his = charged(*told, path, day.now());
+                    RC_ASSERT(his >= 0);
+                    RC_ASSERT(ledger.rate(*ledger.tree().find(path)) >= 0);
+                    in_all += his;
+                }
+                RC_ASSERT(in_all == day.used());
+                RC_ASSERT(told->accounting().reported().size() <=
+                          static_cast<std::size_t>(day.cores_of_his()) * (Accounting::reported_depth_max + 1));
             }
-            RC_ASSERT(in_all == day.used());
-            RC_ASSERT(told->accounting().reported().size() <=
-                      static_cast<std::size_t>(day.cores_of_his()) * (Accounting::reported_depth_max + 1));
-        }
-        for (const char* path : {"physics/@alice", "bio/@bob", "bio/@carol", ""}) {
-            RC_ASSERT(charged_in(told, path) == charged_in(quiet, path));
-        }
-        RC_ASSERT(told->accounting().ledger().save().frame == quiet->accounting().ledger().save().frame);
-        RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
-    });
+            for (const char* path : {"physics/@alice", "bio/@bob", "bio/@carol", ""}) {
+                RC_ASSERT(charged_in(told, path) == charged_in(quiet, path));
+            }
+            RC_ASSERT(told->accounting().ledger().save().frame == quiet->accounting().ledger().save().frame);
+            RC_ASSERT(told->accounting().tree().size() == quiet->accounting().tree().size());
+        });
 }
 
 // Kills the mutants "idle time is somebody's", "a partition's users get what it does not have", "strangers get leaves".
@@ -292,12 +294,12 @@ TEST_CASE("hostile children: who has two accounts moves what his jobs cost betwe
 // With the seed 124 and 4000 tests: "a corrected end of an instance leaves what was guessed of the jobs in it".
 TEST_CASE("hostile children: also of the owner's partitions all that is charged is what was allocated") {
     for (const bool has_lives : {false, true}) {
-        rc::prop("conservation, nothing below nothing, no leaf but for a user whom somebody knows", [has_lives] {
+        draw::property("conservation, nothing below nothing, no leaf but for a user whom somebody knows", [has_lives] {
             HostileWorld told(two_accounts, ways(0));
             HostileWorld quiet(two_accounts, ways(0));
             Day day(owner);
             Liar it(owner, true, has_lives);
-            const int steps = *rc::gen::inRange(1, 30);
+            const int steps = draw::in_range(1, 30);
             for (int step = 0; step < steps; ++step) {
                 day.step({&told, &quiet});
                 it.speak(*told, day.some_job(), day.now());

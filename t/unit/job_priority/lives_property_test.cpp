@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // A child instance that dies again and again, with reports and answers lost on the way, and a parent that restarts.
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/state/memory_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -20,7 +20,7 @@ class TwoLives {
     TwoLives() { begin_life(); }
 
     void start_job() {
-        const std::int64_t cores = *rc::gen::inRange(1, 5);
+        const std::int64_t cores = draw::in_range(1, 5);
         if (cores_running_ + cores <= allocated_cores) {
             begin_job(++last_job_, cores);
         }
@@ -62,7 +62,7 @@ class TwoLives {
         begin_life();
         std::vector<std::pair<std::uint64_t, std::int64_t>> held;  // without a process: they go on in the next life
         while (has_running()) {
-            if (*rc::gen::arbitrary<bool>()) {
+            if (draw::arbitrary<bool>()) {
                 held.emplace_back(running_.begin()->first, running_.begin()->second.second);
             }
             end_job(own);
@@ -123,9 +123,9 @@ class TwoLives {
 // Kills the mutants "a closed job keeps the end that the parent guessed", "an end before the guess charges less than
 // nothing", "the next life begins to count anew", "a start of an earlier life is charged in this one".
 TEST_CASE("lives: however often a partition dies, users are charged what its journal says") {
-    rc::prop("the parent's charge is the child's, to the microsecond", [] {
+    draw::property("the parent's charge is the child's, to the microsecond", [] {
         TwoLives world;
-        const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100));
+        const auto steps = draw::several([] { return draw::in_range(0, 100); });
         for (const int step : steps) {
             world.pass_time();
             if (step < 35) {
@@ -135,7 +135,7 @@ TEST_CASE("lives: however often a partition dies, users are charged what its jou
             } else if (step < 85) {
                 world.report(static_cast<std::size_t>(step % 4), step < 80);
             } else if (step < 95) {
-                world.die(world.now() + *rc::gen::inRange(-3, 4) / 2.);
+                world.die(world.now() + draw::in_range(-3, 4) / 2.);
             } else {
                 world.restart_parent();
             }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include <rapidcheck/catch.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <tuple>
 
 #include "modules/job-priority/ranking/pending_queue.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -15,9 +15,7 @@ using namespace weir::priority::testing;
 // Kills the mutants "the last of a factor's jobs does not learn its new place", "a job that changed its factor stays in
 // the old list", "a marked factor is forgotten when another is marked".
 TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged, and no others") {
-    rc::prop("what reaches the pusher is what a map of jobs says", [] {
-        const auto steps = *rc::gen::container<std::vector<std::tuple<int, FluxJobId, std::uint32_t>>>(
-            rc::gen::tuple(rc::gen::inRange(0, 10), rc::gen::inRange<FluxJobId>(1, 12), rc::gen::inRange(0U, 3U)));
+    draw::property("what reaches the pusher is what a map of jobs says", [] {
         PendingQueue queue(settings(), MachineSize{64});
         Pusher pusher;
         std::map<FluxJobId, std::uint32_t> factor_of;
@@ -32,7 +30,10 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
         };
         std::set<FluxJobId> jobs;
         std::set<std::uint32_t> marked;
-        for (const auto& [what, id, factor] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int what = draw::in_range(0, 10);
+            const auto id = draw::in_range<FluxJobId>(1, 12);
+            const auto factor = draw::in_range(0U, 3U);
             if (what < 4) {
                 BookJob job;
                 job.id = id;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // job-priority and the simulator follow the same policy with the same code; here the same stream of events gives both
 // the same order, and the same numbers where a policy has numbers, also after a restart from the state and the journal.
-#include <rapidcheck/catch.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -9,6 +8,7 @@
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/priority_order.hpp"
 #include "modules/job-priority/state/memory_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -33,8 +33,8 @@ Settings base(PolicyKind policy) {
     s.push = config::PushRule::numbers;
     s.is_enforced = false;  // some have no line
     s.queues = {{"1", 40}, {"2", 10}};
-    s.decay = *rc::gen::element(DecayKind::half_life, DecayKind::none);
-    s.half_life = std::chrono::hours(*rc::gen::inRange(1, 48));
+    s.decay = draw::element(DecayKind::half_life, DecayKind::none);
+    s.half_life = std::chrono::hours(draw::in_range(1, 48));
     for (std::uint32_t user = 1; user <= user_count; user++) {
         s.users["u" + std::to_string(user)] = 5000 + user;
     }
@@ -43,9 +43,9 @@ Settings base(PolicyKind policy) {
 
 Settings multifactor() {
     Settings s = base(PolicyKind::multifactor);
-    s.weights.wait = *rc::gen::element(0., 50000.);
-    s.weights.fairshare = *rc::gen::element(0., 10000.);
-    s.weights.size = *rc::gen::element(0., 500.);
+    s.weights.wait = draw::element(0., 50000.);
+    s.weights.fairshare = draw::element(0., 10000.);
+    s.weights.size = draw::element(0., 500.);
     s.size_rule = SizeRule::cores;  // a log knows no nodes
     s.update_interval = std::chrono::seconds(1);
     return s;
@@ -53,9 +53,9 @@ Settings multifactor() {
 
 Settings lsf() {
     Settings s = base(PolicyKind::lsf);
-    s.lsf.factors.committed_run_time = *rc::gen::element(0., 0.5);
-    s.lsf.history.counts_jobs = *rc::gen::arbitrary<bool>();
-    if (*rc::gen::arbitrary<bool>()) {
+    s.lsf.factors.committed_run_time = draw::element(0., 0.5);
+    s.lsf.history.counts_jobs = draw::arbitrary<bool>();
+    if (draw::arbitrary<bool>()) {
         s.queues["2"] = 40;
         s.lsf.queue_factors["2"] = {{"run-job-factor", 0.5}};
     }
@@ -68,9 +68,9 @@ Settings aps() {
     const auto part = [&](ApsPart which) -> ApsRule::Part& {
         return s.lsf.aps->parts[static_cast<std::size_t>(which)];
     };
-    part(ApsPart::fs).weight = *rc::gen::inRange(0, 100);
-    part(ApsPart::proc) = {*rc::gen::inRange(0, 3) * 1., 10., std::chrono::minutes(*rc::gen::inRange(0, 60))};
-    part(ApsPart::qprio).weight = *rc::gen::inRange(0, 3);
+    part(ApsPart::fs).weight = draw::in_range(0, 100);
+    part(ApsPart::proc) = {draw::in_range(0, 3) * 1., 10., std::chrono::minutes(draw::in_range(0, 60))};
+    part(ApsPart::qprio).weight = draw::in_range(0, 3);
     return s;
 }
 
@@ -78,15 +78,15 @@ Settings moab() {
     Settings s = base(PolicyKind::moab);
     s.decay = DecayKind::none;  // sums of what decays are rounded one by one: a unit might differ
     MoabPolicy& m = s.moab;
-    m.allows_negative = *rc::gen::arbitrary<bool>();
+    m.allows_negative = draw::arbitrary<bool>();
     const auto of = [&](MoabComponent which) -> MoabPolicy::Component& {
         return m.components[static_cast<std::size_t>(which)];
     };
-    of(MoabComponent::service).parts[1] = {10, *rc::gen::element(0., 3.)};
-    of(MoabComponent::resource).parts[0].weight = *rc::gen::inRange(-2, 3);
-    m.part(MoabComponent::resource, "user-processors").weight = *rc::gen::inRange(-2, 2);
-    m.part(MoabComponent::resource, "user-jobs").weight = *rc::gen::inRange(-2, 2);
-    m.part(MoabComponent::resource, "processor-equivalents").weight = *rc::gen::inRange(0, 2);
+    of(MoabComponent::service).parts[1] = {10, draw::element(0., 3.)};
+    of(MoabComponent::resource).parts[0].weight = draw::in_range(-2, 3);
+    m.part(MoabComponent::resource, "user-processors").weight = draw::in_range(-2, 2);
+    m.part(MoabComponent::resource, "user-jobs").weight = draw::in_range(-2, 2);
+    m.part(MoabComponent::resource, "processor-equivalents").weight = draw::in_range(0, 2);
     of(MoabComponent::credential).parts[0].weight = 5;
     of(MoabComponent::credential).parts[4].weight = 1;
     of(MoabComponent::fairshare).parts[0] = {100, 20};
@@ -95,7 +95,7 @@ Settings moab() {
     m.credentials[0]["u1"].priority = 30;
     m.credentials[0]["u1"].target = FairShareTarget{TargetKind::floor, 40};
     m.credentials[2]["*"].target = FairShareTarget{TargetKind::target, 50};
-    if (*rc::gen::arbitrary<bool>()) {
+    if (draw::arbitrary<bool>()) {
         m.credentials[0]["u2"].cap = FairShareTarget{TargetKind::relative_cap, 30};
         m.credentials[2]["g2"].cap = FairShareTarget{TargetKind::absolute_cap, 500000};
     }
@@ -105,9 +105,9 @@ Settings moab() {
 
 Settings load_threshold() {
     Settings s = base(PolicyKind::load_threshold);
-    s.load_threshold.rule.per_minute = *rc::gen::inRange(1, 4);
-    s.load_threshold.rule.score_min = *rc::gen::element(0., 0.3);
-    s.load_threshold.weights.ram_weight = *rc::gen::inRange(0, 5);
+    s.load_threshold.rule.per_minute = draw::in_range(1, 4);
+    s.load_threshold.rule.score_min = draw::element(0., 0.3);
+    s.load_threshold.weights.ram_weight = draw::in_range(0, 5);
     return s;
 }
 
@@ -239,18 +239,18 @@ class Twins {
 void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users = user_count, bool restarts = true) {
     Twins twins(settings);
     double t = 1;
-    const int steps = *rc::gen::inRange(1, 40);
+    const int steps = draw::in_range(1, 40);
     for (int step = 0; step < steps; step++) {
-        t += *rc::gen::inRange(0, 4) * 450;
-        const int what = *rc::gen::inRange(0, 12);
+        t += draw::in_range(0, 4) * 450;
+        const int what = draw::in_range(0, 12);
         if (what < 5) {
-            const auto user = *rc::gen::inRange<std::uint32_t>(1, users + 1);
-            const auto queue = *rc::gen::inRange<std::uint16_t>(1, 4);
-            twins.submit(user, queue, *rc::gen::inRange<std::uint32_t>(1, 9), *rc::gen::inRange(1, 300), t);
+            const auto user = draw::in_range<std::uint32_t>(1, users + 1);
+            const auto queue = static_cast<std::uint16_t>(draw::in_range(1, 4));
+            twins.submit(user, queue, draw::in_range<std::uint32_t>(1, 9), draw::in_range(1, 300), t);
         } else if (what < 7 && twins.waiting() > 0) {
-            twins.start(*rc::gen::inRange<std::size_t>(0, 100), t);
+            twins.start(draw::in_range<std::size_t>(0, 100), t);
         } else if (what < 8 && twins.running() > 0) {
-            twins.end(*rc::gen::inRange<std::size_t>(0, 100), t);
+            twins.end(draw::in_range<std::size_t>(0, 100), t);
         } else if (what == 8 && restarts) {
             twins.restart(t);
         } else {
@@ -266,33 +266,33 @@ void same_stream(const Settings& settings, bool has_numbers, std::uint32_t users
 // Mutant: modules/job-priority/ranking/pending_queue.cpp: queue_index_.of(job.request->queue) => 0U
 // Mutant: libsched/order/multifactor.cpp: queues_.of(job.queue) => 0U
 TEST_CASE("policy order: multifactor's priorities are the simulator's for the same stream") {
-    rc::prop("the numbers pushed are those of a replay", [] { same_stream(multifactor(), true); });
+    draw::property("the numbers pushed are those of a replay", [] { same_stream(multifactor(), true); });
 }
 
 // Kills: slots of running jobs left out of measure_lsf(); HIST_HOURS not the ledger's half-life; the job's place not
 // its id but the order of put().
 TEST_CASE("policy order: LSF's ranking is the simulator's for the same stream") {
-    rc::prop("jobs by pushed values stand as in a replay", [] { same_stream(lsf(), false); });
+    draw::property("jobs by pushed values stand as in a replay", [] { same_stream(lsf(), false); });
 }
 
 // Kills: waits counted from the restart; the queue's priority of another queue.
 TEST_CASE("policy order: absolute priorities order as the simulator's for the same stream") {
-    rc::prop("jobs by pushed values stand as in a replay", [] { same_stream(aps(), false); });
+    draw::property("jobs by pushed values stand as in a replay", [] { same_stream(aps(), false); });
 }
 
 // Users who stand in the tree: of the others a log's groups keep usage, and the ledger's nodes do not.
 // Kills: a user's usage taken for the account's; a capped job pushed as 1; waits counted from the restart; active jobs
 // forgotten by a restart, or counted twice.
 TEST_CASE("policy order: Moab's priorities are the simulator's for the same stream") {
-    rc::prop("the numbers pushed are those of a replay", [] { same_stream(moab(), true, 3); });
+    draw::property("the numbers pushed are those of a replay", [] { same_stream(moab(), true, 3); });
 }
 
 // Not restarted: by whom a job was bypassed until then is forgotten.
 // Kills: a start that is told after the job has left the queue; places by slot.
 TEST_CASE("policy order: who was bypassed in the module was so in the simulator for the same stream") {
-    rc::prop("the numbers pushed are those of a replay", [] {
+    draw::property("the numbers pushed are those of a replay", [] {
         Settings settings = moab();
-        settings.moab.part(MoabComponent::service, "bypass").weight = *rc::gen::element(1, 50);
+        settings.moab.part(MoabComponent::service, "bypass").weight = draw::element(1, 50);
         same_stream(settings, true, 3, false);
     });
 }
@@ -300,10 +300,10 @@ TEST_CASE("policy order: who was bypassed in the module was so in the simulator 
 // Kills: jobs that are over left out of the backlog; cores of a running job not taken up again after a restart; a gain
 // that begins anew with each pass.
 TEST_CASE("policy order: the load threshold's priorities are the simulator's for the same stream") {
-    rc::prop("the numbers pushed are those of a replay", [] { same_stream(load_threshold(), true); });
+    draw::property("the numbers pushed are those of a replay", [] { same_stream(load_threshold(), true); });
 }
 
 // Kills: priorities left from the fair-share sum.
 TEST_CASE("policy order: under fcfs jobs stand in order of submission") {
-    rc::prop("all have one value", [] { same_stream(fcfs(), false); });
+    draw::property("all have one value", [] { same_stream(fcfs(), false); });
 }

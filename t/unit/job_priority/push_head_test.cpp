@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the module sends under the rule "head", to the job-manager and to a scheduler that takes the order.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "modules/job-priority/ranking/pending_queue.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -189,34 +188,34 @@ TEST_CASE("push rule: once the rule is head, what limits admitted before is in i
 // Mutant: modules/job-priority/ranking/pending_queue.cpp: basis.at, basis.factor) => at.now, at.factors)
 // Mutant: modules/job-priority/ranking/pending_queue.cpp: by_factor_.count(factor) != 0; => false;
 TEST_CASE("push rule: with the head alone in order, the scheduler starts the true first of those that may start") {
-    rc::prop("arrivals, starts, ends, rank swaps, holds, limits, another scheduler", [] {
-        HeadWorld world(*rc::gen::inRange(1U, 6U));
+    draw::property("arrivals, starts, ends, rank swaps, holds, limits, another scheduler", [] {
+        HeadWorld world(draw::in_range(1U, 6U));
         FluxJobId next = 1;
-        const int steps = *rc::gen::inRange(1, 50);
+        const int steps = draw::in_range(1, 50);
         for (int step = 0; step < steps; step++) {
-            const int what = *rc::gen::inRange(0, 14);
+            const int what = draw::in_range(0, 14);
             const auto pick = [&] {
                 return std::next(world.factor_of.begin(),
-                                 *rc::gen::inRange<int>(0, static_cast<int>(world.factor_of.size())))
+                                 draw::in_range<int>(0, static_cast<int>(world.factor_of.size())))
                     ->first;
             };
             if (what < 4 || world.factor_of.empty()) {
-                world.put(next++, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 16, 10, 1, 0));
+                world.put(next++, draw::in_range(0U, 3U), draw::element(16, 16, 10, 1, 0));
             } else if (what < 7) {
                 const auto first = world.first_started();
                 world.leave(what == 4 || !first ? pick() : *first);
             } else if (what < 9) {
-                const auto factor = *rc::gen::inRange(0U, 3U);
+                const auto factor = draw::in_range(0U, 3U);
                 std::swap(world.factors[factor], world.factors[(factor + 1) % 3]);
                 world.queue.mark_factor(factor);
             } else if (what == 9) {
                 const FluxJobId id = pick();
-                world.put(id, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 10, 1, 0, 31));
+                world.put(id, draw::in_range(0U, 3U), draw::element(16, 10, 1, 0, 31));
             } else if (what < 12) {
                 const FluxJobId id = pick();
                 world.hold_back(id, world.held_back.count(id) == 0);
             } else if (what == 12) {
-                world.now += std::chrono::hours(*rc::gen::inRange(0, 40));
+                world.now += std::chrono::hours(draw::in_range(0, 40));
                 world.pass(true);
             } else {
                 const bool takes_order = !world.queue.scheduler().takes_order;
@@ -227,7 +226,7 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
                 world.queue.set_scheduler({takes_order, 4});
                 world.pass(true);
             }
-            world.pass(*rc::gen::inRange(0, 4) == 0);
+            world.pass(draw::in_range(0, 4) == 0);
             world.deliver();
             const auto started = world.first_started();
             const auto meant = world.true_first();
@@ -262,36 +261,36 @@ TEST_CASE("push rule: a scheduler that takes the order has the numbers of a poli
 // Mutant: libsched/priority/order_parts.cpp: changed_.push_back(slot); => changed_.clear();
 // Mutant: modules/job-priority/sends/order_feed.cpp: if (is_new || place->second != added) { => if (is_new) {
 TEST_CASE("push rule: a scheduler that takes the order has every job at its place, however far behind the first") {
-    rc::prop("arrivals, starts, edits, holds, rank swaps, time, the scheduler loaded anew", [] {
+    draw::property("arrivals, starts, edits, holds, rank swaps, time, the scheduler loaded anew", [] {
         HeadWorld world(1);
         world.queue.set_scheduler({true, 0});
         FluxJobId next = 1;
         std::int64_t nonce = 1;
-        const int steps = *rc::gen::inRange(1, 40);
+        const int steps = draw::in_range(1, 40);
         for (int step = 0; step < steps; step++) {
-            const int what = *rc::gen::inRange(0, 10);
+            const int what = draw::in_range(0, 10);
             if (what < 4 || world.factor_of.empty()) {
-                world.put(next++, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 15, 10, 1, 0));
+                world.put(next++, draw::in_range(0U, 3U), draw::element(16, 15, 10, 1, 0));
             } else if (what < 7) {
-                const FluxJobId id = std::next(world.factor_of.begin(),
-                                               *rc::gen::inRange<int>(0, static_cast<int>(world.factor_of.size())))
-                                         ->first;
+                const FluxJobId id =
+                    std::next(world.factor_of.begin(), draw::in_range<int>(0, static_cast<int>(world.factor_of.size())))
+                        ->first;
                 if (what == 4) {
                     world.leave(id);
                 } else if (what == 5) {
-                    world.put(id, *rc::gen::inRange(0U, 3U), *rc::gen::element(16, 10, 1, 0, 31));
+                    world.put(id, draw::in_range(0U, 3U), draw::element(16, 10, 1, 0, 31));
                 } else {
                     world.hold_back(id, world.held_back.count(id) == 0);
                 }
             } else if (what == 7) {
-                std::swap(world.factors[0], world.factors[*rc::gen::inRange<std::size_t>(1, 3)]);
+                std::swap(world.factors[0], world.factors[draw::in_range<std::size_t>(1, 3)]);
             } else if (what == 8) {
-                world.now += std::chrono::hours(*rc::gen::inRange(0, 80));
+                world.now += std::chrono::hours(draw::in_range(0, 80));
             } else {
                 world.order.clear();
                 world.scheduler.check_nonce(++nonce);
             }
-            world.pass(what == 8 || *rc::gen::inRange(0, 4) == 0);
+            world.pass(what == 8 || draw::in_range(0, 4) == 0);
             world.deliver(nonce);
             const auto ids = world.as_ordered();
             for (std::size_t i = 1; i < ids.size(); i++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/sends/value_pace.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir::priority;
 
@@ -102,7 +102,7 @@ TEST_CASE("pusher: a job that no longer waits is not sent, even if its value was
 
 // Kills the mutants "fail() forgets what was out" and "acknowledge() believes a value that changed while out".
 TEST_CASE("pusher: whatever fails on the way, the plugin ends with every wanted value") {
-    rc::prop("the plugin's table equals the wanted values", [] {
+    draw::property("the plugin's table equals the wanted values", [] {
         Pusher pusher;
         std::map<std::uint64_t, std::uint32_t> wanted;
         std::map<std::uint64_t, std::uint32_t> table;
@@ -124,11 +124,11 @@ TEST_CASE("pusher: whatever fails on the way, the plugin ends with every wanted 
             }
             pusher.acknowledge(nonce);
         };
-        const auto steps = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 100));
+        const auto steps = draw::several([] { return draw::in_range(0, 100); });
         for (const int step : steps) {
-            const auto id = static_cast<std::uint64_t>(*rc::gen::inRange(0, 8));
+            const auto id = static_cast<std::uint64_t>(draw::in_range(0, 8));
             if (step < 50) {
-                wanted[id] = static_cast<std::uint32_t>(*rc::gen::inRange(1, 4));
+                wanted[id] = static_cast<std::uint32_t>(draw::in_range(1, 4));
                 pusher.want(id, wanted[id]);
             } else if (step < 60) {
                 wanted.erase(id);

@@ -2,12 +2,12 @@
 // A kill -9 between any two events, with whatever was not committed lost, must neither lose usage nor count it twice.
 #include <stdlib.h>
 
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "modules/job-priority/state/memory_store.hpp"
 #include "modules/job-priority/state/state_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -25,18 +25,18 @@ Timeline timeline(int jobs) {
     Timeline events;
     for (int n = 0; n < jobs; ++n) {
         const auto id = static_cast<FluxJobId>(n + 1);
-        const std::uint32_t user = *rc::gen::element(alice, bob, carol, 9999U);
-        double t = *rc::gen::inRange(0, 5000);
-        const auto later = [&t] { return t += *rc::gen::inRange(1, 3000) + 0.25; };
+        const std::uint32_t user = draw::element(alice, bob, carol, 9999U);
+        double t = draw::in_range(0, 5000);
+        const auto later = [&t] { return t += draw::in_range(1, 3000) + 0.25; };
         events.push_back(submitted(id, t, user));
-        std::get<SubmitEvent>(events.back().what).request.wall_time = std::chrono::seconds(*rc::gen::inRange(60, 6000));
-        std::get<SubmitEvent>(events.back().what).request.qos = *rc::gen::element<std::string>("", "scavenger");
-        std::get<SubmitEvent>(events.back().what).request.amounts["gpus"] = *rc::gen::inRange(0, 3);
+        std::get<SubmitEvent>(events.back().what).request.wall_time = std::chrono::seconds(draw::in_range(60, 6000));
+        std::get<SubmitEvent>(events.back().what).request.qos = draw::element<std::string>("", "scavenger");
+        std::get<SubmitEvent>(events.back().what).request.amounts["gpus"] = draw::in_range(0, 3);
         events.push_back(eligible(id, later()));
-        const int fate = *rc::gen::inRange(0, 4);  // waits, runs, freed, clean
+        const int fate = draw::in_range(0, 4);  // waits, runs, freed, clean
         if (fate >= 1) {
-            events.push_back(started(id, later(), *rc::gen::inRange(1, 100)));
-            for (int downs = *rc::gen::inRange(0, 3); downs > 0; --downs) {
+            events.push_back(started(id, later(), draw::in_range(1, 100)));
+            for (int downs = draw::in_range(0, 3); downs > 0; --downs) {
                 const double from = later();
                 events.push_back(down(id, from, later() - from));
                 events.push_back(up(id, t));
@@ -141,9 +141,9 @@ std::unique_ptr<PriorityService> life(Store& store, const Timeline& events, std:
 // the broker was down is taken off with every replay".
 // Mutant: modules/job-priority/charges/accounting.cpp: found->second.start >= to || =>
 TEST_CASE("replay: a kill at any place, any number of times, changes no digit") {
-    rc::prop("usage, totals and running jobs are those of a life without kill", [] {
-        const Settings with = *rc::gen::elementOf(ways_to_count());
-        const Timeline events = timeline(*rc::gen::inRange(1, 12));
+    draw::property("usage, totals and running jobs are those of a life without kill", [] {
+        const Settings with = draw::element_of(ways_to_count());
+        const Timeline events = timeline(draw::in_range(1, 12));
         MemoryStore untouched;
         const auto want = life(
             untouched, events, 0, events.size(), [] { return false; }, with);
@@ -151,13 +151,13 @@ TEST_CASE("replay: a kill at any place, any number of times, changes no digit") 
         std::size_t place = 0;
         while (place < events.size()) {
             const std::size_t next =
-                place + static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(1, events.size() - place + 1));
+                place + static_cast<std::size_t>(draw::in_range<std::size_t>(1, events.size() - place + 1));
             // The live stream may have begun anywhere before the kill.
-            const std::size_t caught_up = static_cast<std::size_t>(*rc::gen::inRange<std::size_t>(place, next + 1));
-            const int rate = *rc::gen::inRange(0, 4);
+            const std::size_t caught_up = static_cast<std::size_t>(draw::in_range<std::size_t>(place, next + 1));
+            const int rate = draw::in_range(0, 4);
             auto killed = life(
-                store, events, caught_up, next, [rate] { return *rc::gen::inRange(0, 4) < rate; }, with);
-            if (*rc::gen::arbitrary<bool>()) {
+                store, events, caught_up, next, [rate] { return draw::in_range(0, 4) < rate; }, with);
+            if (draw::arbitrary<bool>()) {
                 killed->log().want_checkpoint();
                 store.apply(killed->take_batch());
             }
@@ -207,10 +207,10 @@ TEST_CASE("replay: with the real state file, a kill before and after the commit 
 
 // Kills the mutant "untake() appends the failed batch's charges to a checkpoint that has them".
 TEST_CASE("replay: batches that could not be written are written later, once") {
-    rc::prop("after failures and a restart the ledger is the same", [] {
-        const Timeline events = timeline(*rc::gen::inRange(1, 8));
+    draw::property("after failures and a restart the ledger is the same", [] {
+        const Timeline events = timeline(draw::in_range(1, 8));
         MemoryStore store;
-        const Settings with = *rc::gen::elementOf(ways_to_count());
+        const Settings with = draw::element_of(ways_to_count());
         auto s = service(false, with);
         put_tree(*s);
         s->begin_backlog();
@@ -218,7 +218,7 @@ TEST_CASE("replay: batches that could not be written are written later, once") {
         for (const JobEvent& event : events) {
             s->apply(event);
             StateBatch batch = s->take_batch();
-            if (*rc::gen::arbitrary<bool>()) {
+            if (draw::arbitrary<bool>()) {
                 store.apply(batch);
             } else {
                 s->log().untake(std::move(batch));  // the disk was full

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Whatever jobs ask for, the usage that is written can be read back.
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/state/memory_store.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
@@ -19,8 +19,8 @@ constexpr std::int64_t cores_max = 10'000'000;  // 20 such jobs hold almost 2^28
 Settings site() {
     Settings with = settings();
     with.billing.charging = Charging::at_dispatch;
-    with.decay = *rc::gen::element(DecayKind::half_life, DecayKind::window, DecayKind::none);
-    const Duration scale = std::chrono::hours(*rc::gen::element(1, 24, 24 * 16, 24 * 36525));
+    with.decay = draw::element(DecayKind::half_life, DecayKind::window, DecayKind::none);
+    const Duration scale = std::chrono::hours(draw::element(1, 24, 24 * 16, 24 * 36525));
     with.half_life = scale;
     with.window.interval = scale;
     return with;
@@ -28,7 +28,7 @@ Settings site() {
 
 JobEvent asked(FluxJobId id, double t) {
     JobEvent event = submitted(id, t, bob);
-    const std::int64_t wall_us = std::int64_t{1} << *rc::gen::inRange(20, 63);
+    const std::int64_t wall_us = std::int64_t{1} << draw::in_range(20, 63);
     std::get<SubmitEvent>(event.what).request.wall_time = Duration{wall_us - 1};
     return event;
 }
@@ -42,21 +42,21 @@ CoreMicros usage_of_bio(const PriorityService& s, double t) {
 // Mutant: modules/job-priority/jobs/job_cost.cpp: std::min(request.wall_time, bill_time_max) => request.wall_time
 // Mutant: libfairshare/usage/window.cpp: __int128{1} << 120 => __int128{1} << 70
 TEST_CASE("saved usage: what jobs are charged at dispatch is read back, whatever they ask for") {
-    rc::prop("restore", [] {
+    draw::property("restore", [] {
         const Settings with = site();
         auto s = service(false, with);
         put_tree(*s);
         s->begin_backlog();
         s->end_backlog(at(0));
-        const int jobs = *rc::gen::inRange(1, jobs_max + 1);
+        const int jobs = draw::in_range(1, jobs_max + 1);
         double t = 1;
         for (int i = 1; i <= jobs; ++i) {
             const auto id = static_cast<FluxJobId>(i);
             s->apply(asked(id, t));
             s->apply(eligible(id, t));
-            s->apply(started(id, t, *rc::gen::inRange<std::int64_t>(1, cores_max)));
-            t += *rc::gen::inRange(0, 200'000);
-            if (*rc::gen::arbitrary<bool>()) {
+            s->apply(started(id, t, draw::in_range<std::int64_t>(1, cores_max)));
+            t += draw::in_range(0, 200'000);
+            if (draw::arbitrary<bool>()) {
                 s->apply(freed(id, t));
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/tap/tap_table.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using namespace weir::priority;
@@ -233,7 +233,8 @@ TEST_CASE("tap table: withheld from the scheduler are those that wait for a valu
 }
 
 TEST_CASE("tap table: whatever is stored, nothing but 0 is held and nothing expedited") {
-    rc::prop("0, or in [1, 2^32-2] nearest to what was asked", [](std::int64_t value) {
+    draw::property("0, or in [1, 2^32-2] nearest to what was asked", [] {
+        const auto value = draw::arbitrary<std::int64_t>();
         TapTable table(timeout);
         const std::uint32_t stored = table.set(1, value);
         RC_ASSERT((stored >= 1U) == (value != 0));
@@ -247,10 +248,12 @@ TEST_CASE("tap table: whatever is stored, nothing but 0 is held and nothing expe
 
 // Kills the mutants "the cached lowest value is not lowered", "not raised" and "held back jobs lower it".
 TEST_CASE("tap table: the fallback is the lowest known value at most, whatever happened before") {
-    rc::prop("after any changes", [](const std::vector<std::pair<std::uint8_t, std::int16_t>>& steps) {
+    draw::property("after any changes", [] {
         TapTable table(timeout);
         std::map<std::uint64_t, std::uint32_t> model;
-        for (const auto& [id, value] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const auto id = draw::in_range<std::uint64_t>(0, 100);
+            const auto value = draw::in_range(-1000, 1000);
             if (value < 0) {
                 table.forget(id);
                 model.erase(id);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Properties of HandDown's plans where partitions have limits: over any course of events none is exceeded.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <tuple>
 
 #include "modules/job-route/hand_down.hpp"
+#include "t/unit/draws.hpp"
 
 namespace {
 
@@ -113,7 +112,7 @@ struct LimitedSite {
 PartitionLimits some_limits() {
     PartitionLimits limits;
     for (auto* limit : {&limits.running_jobs, &limits.cores, &limits.user_running_jobs, &limits.user_cores}) {
-        const auto drawn = *rc::gen::inRange(0, 9);
+        const auto drawn = draw::in_range(0, 9);
         if (drawn > 0 && drawn < 6) {
             *limit = drawn;
         }
@@ -124,11 +123,11 @@ PartitionLimits some_limits() {
 LimitedSite a_limited_site() {
     LimitedSite site;
     for (std::uint64_t id = 1; id <= 3; id++) {
-        HandDown::ChildFacts facts{{"batch"}, *rc::gen::inRange(1, 9), 0, true};
+        HandDown::ChildFacts facts{{"batch"}, draw::in_range(1, 9), 0, true};
         facts.partition = id < 3 ? "small" : "";
         site.children[JobId{id}] = facts;
     }
-    const int lends = *rc::gen::inRange(0, 4);
+    const int lends = draw::in_range(0, 4);
     if (lends > 0) {
         HandDown::ChildFacts& lender = site.children[JobId{static_cast<std::uint64_t>(lends)}];
         lender.serves = {"debug"};
@@ -169,8 +168,9 @@ void take_step(LimitedSite& site, const Step& step, std::uint64_t id) {
 
 LimitedSite after_some_steps() {
     LimitedSite site = a_limited_site();
-    const auto steps = *rc::gen::container<std::vector<Step>>(rc::gen::tuple(
-        rc::gen::inRange(0, 14), rc::gen::inRange(0U, 30U), rc::gen::inRange(1U, 4U), rc::gen::inRange(1U, 6U)));
+    const auto steps = draw::several([] {
+        return Step{draw::in_range(0, 14), draw::in_range(0U, 30U), draw::in_range(1U, 4U), draw::in_range(1U, 6U)};
+    });
     std::uint64_t id = 10;
     for (const Step& step : steps) {
         take_step(site, step, id++);
@@ -182,13 +182,13 @@ LimitedSite after_some_steps() {
 
 // Mutant: modules/job-route/hand_down_pass.cpp: || !allows(budget, kind)) { => ) {
 TEST_CASE("limits of a partition: nothing starts beyond them, over any course of events", "[property]") {
-    rc::prop("also where they are lowered, and whatever the child chooses", [] { (void)after_some_steps(); });
+    draw::property("also where they are lowered, and whatever the child chooses", [] { (void)after_some_steps(); });
 }
 
 // Mutant: modules/job-route/hand_down_tallies.cpp: return !tally.counts.hit( => return true || !tally.counts.hit(
 // Mutant: modules/job-route/hand_down_pass.cpp: if (budgets_[holder].tally != npos) { => if (false) {
 TEST_CASE("limits of a partition: its children have no more than may run", "[property]") {
-    rc::prop("when all is on record", [] {
+    draw::property("when all is on record", [] {
         LimitedSite site = after_some_steps();
         site.settle();
         (void)site.carry_out();
@@ -212,7 +212,7 @@ TEST_CASE("limits of a partition: its children have no more than may run", "[pro
 // hand_down_limits_test.cpp has a site in which they had none, as fresh seeds found it.
 // Mutant: modules/job-route/hand_down_tallies.cpp: add(kind.user, counted(budgets_[index], kind)) => add(kind.user, 9)
 TEST_CASE("limits of a partition: nobody waits for a free place, and plans come to an end", "[property]") {
-    rc::prop("after some plans", [] {
+    draw::property("after some plans", [] {
         LimitedSite site = after_some_steps();
         for (int i = 0; i < 6; i++) {
             site.settle();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Properties of HandDown's plans over any jobs and children.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <tuple>
 
 #include "modules/job-route/hand_down.hpp"
+#include "t/unit/draws.hpp"
 
 namespace {
 
@@ -71,21 +70,21 @@ struct Site {
     }
 };
 
-using JobDraw = std::tuple<unsigned, unsigned, unsigned, unsigned>;
-
 /// Two or three children; one in four serves another queue. Few different priorities and sizes, so that they tie.
 Site a_site() {
     Site site;
-    const auto sizes = *rc::gen::container<std::vector<unsigned>>(3, rc::gen::inRange(0U, 9U));
+    const auto sizes = draw::several([] { return draw::in_range(0U, 9U); }, 3);
     for (std::uint64_t id = 1; id <= sizes.size(); id++) {
         const unsigned size = sizes[id - 1];
         site.children[JobId{id}] = {{size == 3 ? "debug" : "batch"}, size, size % 2, size != 1};
         site.plan.set_child(JobId{id}, site.children[JobId{id}]);
     }
-    const auto jobs = *rc::gen::container<std::vector<JobDraw>>(rc::gen::tuple(
-        rc::gen::inRange(0U, 12U), rc::gen::inRange(0U, 4U), rc::gen::inRange(1U, 4U), rc::gen::inRange(1U, 6U)));
     std::uint64_t id = 10;
-    for (const auto& [standing, child, priority, cores] : jobs) {
+    for (std::size_t jobs = draw::length(); jobs > 0; jobs--) {
+        const auto standing = draw::in_range(0U, 12U);
+        const auto child = draw::in_range(0U, 4U);
+        const auto priority = draw::in_range(1U, 4U);
+        const auto cores = draw::in_range(1U, 6U);
         HandDown::Job job{Standing::waits, {}, priority, cores, "batch", true};
         if (child != 0 && standing < 4) {
             job.child = JobId{child};
@@ -118,7 +117,7 @@ Site a_ruled_site() {
     Site site = a_site();
     site.takes = [](int kind, int rank) { return (kind >> rank & 1) != 0; };
     for (auto& [id, facts] : site.children) {
-        facts.rank = *rc::gen::inRange(0, 3);
+        facts.rank = draw::in_range(0, 3);
         site.plan.set_child(id, facts);
     }
     for (const auto& [id, job] : std::map<JobId, HandDown::Job>(site.jobs)) {
@@ -132,7 +131,7 @@ Site a_ruled_site() {
 }  // namespace
 
 TEST_CASE("hand down: no job waits that an idle child with room could run", "[property]") {
-    rc::prop("after each plan", [] {
+    draw::property("after each plan", [] {
         Site site = a_site();
         site.carry_out(site.planned());
         for (const auto& [child, facts] : site.children) {
@@ -152,7 +151,7 @@ TEST_CASE("hand down: no job waits that an idle child with room could run", "[pr
 
 // Mutant: modules/job-route/hand_down_pass.cpp: budget.ahead < 2 * budget.child => budget.ahead < 0 * budget.child
 TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[property]") {
-    rc::prop("so nothing goes back and forth", [] {
+    draw::property("so nothing goes back and forth", [] {
         Site site = a_site();
         site.carry_out(site.planned());
         site.carry_out(site.planned());
@@ -162,7 +161,7 @@ TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[pro
 
 // Mutant: modules/job-route/hand_down_pass.cpp: budget.ahead < growth * plan_.depth_ || => budget.ahead < 99 ||
 TEST_CASE("hand down: what waits in a child is bounded", "[property]") {
-    rc::prop("by room, depth and size", [] {
+    draw::property("by room, depth and size", [] {
         Site site = a_site();
         site.carry_out(site.planned());
         for (const auto& [child, facts] : site.children) {
@@ -181,7 +180,7 @@ TEST_CASE("hand down: what waits in a child is bounded", "[property]") {
 
 // Mutant: modules/job-route/hand_down.hpp: std::tie(b.priority, a.submit => std::tie(a.priority, a.submit
 TEST_CASE("hand down: a better job of the same size is not left behind", "[property]") {
-    rc::prop("while a worse one is handed down", [] {
+    draw::property("while a worse one is handed down", [] {
         Site site = a_site();
         const std::vector<HandDown::Move> moves = site.planned();
         site.carry_out(moves);
@@ -202,7 +201,7 @@ TEST_CASE("hand down: a better job of the same size is not left behind", "[prope
 // A loan on its way that is looked at in its turn: hand_down_test.cpp.
 // Mutant: modules/job-route/hand_down_pass.hpp: return !budget.is_waited_for && => return
 TEST_CASE("hand down: a job is lent to only behind all that is the child's own, and with room", "[property]") {
-    rc::prop("so all that is there after a loan fits", [] {
+    draw::property("so all that is there after a loan fits", [] {
         Site site = a_lending_site();
         const JobId lender{3};
         const std::vector<HandDown::Move> moves = site.planned();
@@ -216,7 +215,7 @@ TEST_CASE("hand down: a job is lent to only behind all that is the child's own, 
         }
         RC_ASSERT(!is_lent || waiting <= site.room(lender));
     });
-    rc::prop("and nothing goes back and forth", [] {
+    draw::property("and nothing goes back and forth", [] {
         Site site = a_lending_site();
         for (int i = 0; i < 4; i++) {
             site.carry_out(site.planned());
@@ -227,7 +226,7 @@ TEST_CASE("hand down: a job is lent to only behind all that is the child's own, 
 
 // Mutant: modules/job-route/hand_down_pass.cpp: if (!rules_.takes(record.job.kind, facts.rank)) { => if (false) {
 TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[property]") {
-    rc::prop("after each plan", [] {
+    draw::property("after each plan", [] {
         Site site = a_ruled_site();
         site.carry_out(site.planned());
         for (const auto& [id, job] : site.jobs) {
@@ -237,7 +236,7 @@ TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[pro
             }
         }
     });
-    rc::prop("and nothing goes back and forth", [] {
+    draw::property("and nothing goes back and forth", [] {
         Site site = a_ruled_site();
         site.carry_out(site.planned());
         site.carry_out(site.planned());
@@ -247,7 +246,7 @@ TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[pro
 
 // Mutant: modules/job-route/hand_down_pass.cpp: takes(jobs.kind, facts.rank) || => takes(jobs.kind, 0) ||
 TEST_CASE("hand down: no job waits that an idle child with room, which takes it, could run", "[property]") {
-    rc::prop("after each plan", [] {
+    draw::property("after each plan", [] {
         Site site = a_ruled_site();
         site.carry_out(site.planned());
         for (const auto& [child, facts] : site.children) {

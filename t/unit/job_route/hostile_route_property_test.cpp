@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // A guest's job says that it is a child instance, attaches and reports what it likes: nothing happens to a job of
 // anybody else.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/job_route/route_scene.hpp"
 
 using namespace weir::route;
@@ -39,25 +38,25 @@ RouteTable with_a_liar() {
     return table;
 }
 
-ChildEvent any_event(unsigned draw, std::uint64_t seq) {
+ChildEvent any_event(unsigned any, std::uint64_t seq) {
     ChildEvent event;
     event.seq = seq;
-    event.id = JobId{tried[draw % tried.size()]};
-    event.kind = static_cast<ChildEvent::Kind>(draw / tried.size() % 7);
-    event.local = LocalId{tried[draw / 35 % tried.size()]};
-    event.R = draw % 2 == 0 ? "R" : "";
-    event.status = static_cast<int>(draw % 300);
+    event.id = JobId{tried[any % tried.size()]};
+    event.kind = static_cast<ChildEvent::Kind>(any / tried.size() % 7);
+    event.local = LocalId{tried[any / 35 % tried.size()]};
+    event.R = any % 2 == 0 ? "R" : "";
+    event.status = static_cast<int>(any % 300);
     event.type = "cancel";
     return event;
 }
 
-Attach any_attach(unsigned draw) {
-    Attach attach = test::an_attach(test::host, draw % 2 == 0 ? "s" : "t");
-    attach.serves = draw % 3 == 0 ? std::vector<std::string>{"batch", "his"} : std::vector<std::string>{};
-    attach.cores = draw % 5 == 0 ? std::int64_t{1} << 62 : 4;
+Attach any_attach(unsigned any) {
+    Attach attach = test::an_attach(test::host, any % 2 == 0 ? "s" : "t");
+    attach.serves = any % 3 == 0 ? std::vector<std::string>{"batch", "his"} : std::vector<std::string>{};
+    attach.cores = any % 5 == 0 ? std::int64_t{1} << 62 : 4;
     for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (((draw >> i) & 1U) != 0) {
-            attach.known.push_back({JobId{tried[i]}, draw % 7 == 0, 16, draw % 11 == 0});
+        if (((any >> i) & 1U) != 0) {
+            attach.known.push_back({JobId{tried[i]}, any % 7 == 0, 16, any % 11 == 0});
         }
     }
     return attach;
@@ -67,16 +66,16 @@ Attach any_attach(unsigned draw) {
 
 // Mutant: modules/job-route/route_report.cpp: else if (entry != jobs_.end() && => else if (entry != jobs_.end() ||
 TEST_CASE("route: a guest's child changes nothing but its owner's jobs", "[property]") {
-    rc::prop("whatever it reports, in any order", [](const std::vector<unsigned>& draws) {
+    draw::property("whatever it reports, in any order", [] {
         RouteTable table = with_a_liar();
         std::uint64_t seq = 0;
-        for (const unsigned draw : draws) {
-            if (draw % 8 == 0) {
-                (void)table.attach(any_attach(draw / 8), {liar, false});
+        for (const unsigned any : draw::several(draw::arbitrary<unsigned>)) {
+            if (any % 8 == 0) {
+                (void)table.attach(any_attach(any / 8), {liar, false});
                 seq = 0;
             } else {
-                seq += draw % 9 == 0 ? 0 : 1;
-                (void)table.report({test::host, draw % 6 == 0 ? "t" : "s", {any_event(draw / 8, seq)}});
+                seq += any % 9 == 0 ? 0 : 1;
+                (void)table.report({test::host, any % 6 == 0 ? "t" : "s", {any_event(any / 8, seq)}});
             }
             const ParentActions actions = table.take();
             const auto is_his = [](const TapOp& op) { return op.id == his_job; };

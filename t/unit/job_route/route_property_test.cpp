@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Properties of the whole route under any order of messages, lost links, restarts of either module and deaths of
 // children: nothing is lost, nothing runs twice, and the parent's job ends as the child's did.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/job_route/world.hpp"
 
 using weir::route::test::Event;
@@ -75,9 +74,8 @@ void step(World& world, unsigned what, unsigned whom) {
 using Command = std::pair<unsigned, unsigned>;
 
 /// Some hundred commands: who is meant is drawn small, so that the same few instances and jobs meet again.
-rc::Gen<std::vector<Command>> a_life() {
-    return rc::gen::scale(6., rc::gen::container<std::vector<Command>>(
-                                  rc::gen::pair(rc::gen::inRange(0U, 56U), rc::gen::inRange(0U, 9U))));
+std::vector<Command> a_life() {
+    return draw::several([] { return Command{draw::in_range(0U, 56U), draw::in_range(0U, 9U)}; }, 6 * draw::length());
 }
 
 World lived(const std::vector<Command>& commands) {
@@ -161,8 +159,8 @@ bool was_moved(const ParentJob& job) {
 // Kills: giving a dead child's allocated job to another; `go` before the allocation is on record above; submitting a
 // job again that the child knows; a second local copy getting `go`; taking an old copy's `returned` for the new one's.
 TEST_CASE("route: nothing runs twice", "[property]") {
-    rc::prop("whatever is lost in between", [] {
-        World world = lived(*a_life());
+    draw::property("whatever is lost in between", [] {
+        World world = lived(a_life());
         settle(world);
         RC_CLASSIFY(std::any_of(world.jobs.begin(), world.jobs.end(),
                                 [](const auto& job) { return job.second.failure == "child-lost"; }),
@@ -178,8 +176,8 @@ TEST_CASE("route: nothing runs twice", "[property]") {
 // plugin has it; a child that forgets a job before the parent knows its end; not settling jobs of children that died
 // unseen.
 TEST_CASE("route: every job comes to an end", "[property]") {
-    rc::prop("once there are children that stay", [] {
-        World world = lived(*a_life());
+    draw::property("once there are children that stay", [] {
+        World world = lived(a_life());
         settle(world);
         for (const auto& [id, job] : world.jobs) {
             if (!job.is_host) {
@@ -194,8 +192,8 @@ TEST_CASE("route: every job comes to an end", "[property]") {
 // Kills: mirroring a status to the wrong job; finish after lost; a failure told of the wrong job; child-lost for a job
 // that never started in a child; an unasked cancel in a child taken for the user's.
 TEST_CASE("route: the parent's job ends as the child's", "[property]") {
-    rc::prop("or says why not", [] {
-        World world = lived(*a_life());
+    draw::property("or says why not", [] {
+        World world = lived(a_life());
         settle(world);
         for (const auto& [id, job] : world.jobs) {
             if (job.is_host) {
@@ -268,8 +266,8 @@ TEST_CASE("route: `complete` of a lost session lets no job start before the bett
 
 // Kills: not cancelling in the child what the parent took back or ended; a duplicate that is never disowned.
 TEST_CASE("route: children keep nothing behind", "[property]") {
-    rc::prop("in any child that lives", [] {
-        World world = lived(*a_life());
+    draw::property("in any child that lives", [] {
+        World world = lived(a_life());
         settle(world);
         for (const auto& [id, child] : world.children) {
             for (const auto& [local, job] : child.jobs) {
@@ -283,8 +281,8 @@ TEST_CASE("route: children keep nothing behind", "[property]") {
 // Kills: a changed priority that is not sent to the child that has the job; one that is lost with a link or a restart
 // of either side and not sent again; a copy that stays in a child though a limit holds its job back.
 TEST_CASE("route: a child looks at the jobs in its parent's order", "[property]") {
-    rc::prop("at rest, whatever happened before", [] {
-        World world = lived(*a_life());
+    draw::property("at rest, whatever happened before", [] {
+        World world = lived(a_life());
         world.is_full = true;
         for (auto& [id, child] : world.children) {
             child.is_stopped = false;
@@ -306,11 +304,12 @@ TEST_CASE("route: a child looks at the jobs in its parent's order", "[property]"
 }
 
 TEST_CASE("route: without faults every job runs once and succeeds", "[property]") {
-    rc::prop("in the queue that it asked for", [](std::uint8_t count) {
+    draw::property("in the queue that it asked for", [] {
+        const int count = draw::in_range(0, 40);
         World world;
         world.spawn("batch");
         world.spawn("debug");
-        for (int i = 0; i < count % 40; i++) {
+        for (int i = 0; i < count; i++) {
             world.submit(i % 3 == 0 ? "batch" : "debug");
         }
         world.drain();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: delivered usage goes to the shares while all users are saturated, and how fast.
-#include <rapidcheck/catch.h>
-
 #include <cmath>
 #include <string>
 
 #include "libfairshare/algorithms/algorithm.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 using namespace weir;
@@ -15,18 +14,18 @@ namespace {
 
 /// Two to four accounts of one to four users each, and up to two users beside them; shares 1 to 9.
 ShareTree saturated_tree() {
-    const auto shares = [] { return *rc::gen::inRange<std::int64_t>(1, 10); };
+    const auto shares = [] { return draw::in_range<std::int64_t>(1, 10); };
     Lines lines;
-    const int accounts = *rc::gen::inRange(2, 5);
+    const int accounts = draw::in_range(2, 5);
     for (int a = 0; a < accounts; ++a) {
         const std::string account = "a" + std::to_string(a);
         lines.emplace_back(account, shares());
-        const int users = *rc::gen::inRange(1, 5);
+        const int users = draw::in_range(1, 5);
         for (int u = 0; u < users; ++u) {
             lines.emplace_back(account + "/@u" + std::to_string(u), shares());
         }
     }
-    const int beside = *rc::gen::inRange(0, 3);
+    const int beside = draw::in_range(0, 3);
     for (int u = 0; u < beside; ++u) {
         lines.emplace_back("@v" + std::to_string(u), shares());
     }
@@ -66,7 +65,7 @@ double error_after(const Algorithm& algorithm, const ShareTree& tree, unsigned s
 // Classic and depth-oblivious promise no such thing: their effective usage mixes in the parent's. dynamic-user's
 // constant for running jobs (RUN_JOB_FACTOR) wears off only with the hours.
 TEST_CASE("all algorithms that promise it: saturated users get their shares") {
-    rc::prop("convergence", [] {
+    draw::property("convergence", [] {
         const ShareTree tree = saturated_tree();
         struct Promise {
             const char* algorithm;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/usage/counted_usage.hpp"
 
-#include <rapidcheck/catch.h>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 using namespace weir;
@@ -43,14 +43,14 @@ UsageRules history_rules() {
     return rules;
 }
 UsageRules any_rules() {
-    UsageRules rules = *rc::gen::elementOf(std::vector{half_life_rules(), window_rules(), history_rules()});
-    if (rules.decay == DecayKind::half_life && *rc::gen::arbitrary<bool>()) {
+    UsageRules rules = draw::element_of(std::vector{half_life_rules(), window_rules(), history_rules()});
+    if (rules.decay == DecayKind::half_life && draw::arbitrary<bool>()) {
         rules.decay = DecayKind::none;
     }
     if (rules.history) {
-        rules.history->run_time_decay = *rc::gen::arbitrary<bool>();
-        rules.history->counts_jobs = *rc::gen::arbitrary<bool>();
-        rules.history->counts_cpus = *rc::gen::arbitrary<bool>();
+        rules.history->run_time_decay = draw::arbitrary<bool>();
+        rules.history->counts_jobs = draw::arbitrary<bool>();
+        rules.history->counts_cpus = draw::arbitrary<bool>();
     }
     return rules;
 }
@@ -61,17 +61,17 @@ struct Life {
 };
 
 std::vector<Life> lives(const CountedUsage& usage, Duration longest = 6h) {
-    std::vector<Life> made(static_cast<std::size_t>(*rc::gen::inRange(1, 9)));
+    std::vector<Life> made(static_cast<std::size_t>(draw::in_range(1, 9)));
     for (Life& life : made) {
-        const char* path = *rc::gen::element("a/@x", "a/@y", "b/@z", "", "/idle");
-        const std::int64_t cores = *rc::gen::inRange(1, 100);
+        const char* path = draw::element("a/@x", "a/@y", "b/@z", "", "/idle");
+        const std::int64_t cores = draw::in_range(1, 100);
         ChargedJob& charge = life.job.charge;
         charge.payer = payer_at(usage.tree(), path);
-        charge.rate = *rc::gen::inRange(0, 200000);
-        charge.started = second(*rc::gen::inRange(0, 20000));
-        charge.requested = std::chrono::seconds(*rc::gen::element(0, 1, 600, 40000));
-        life.job.holds = {cores, *rc::gen::inRange(0, 3), charge.requested};
-        life.ended = charge.started + Duration{*rc::gen::inRange<std::int64_t>(0, longest.count())};
+        charge.rate = draw::in_range(0, 200000);
+        charge.started = second(draw::in_range(0, 20000));
+        charge.requested = std::chrono::seconds(draw::element(0, 1, 600, 40000));
+        life.job.holds = {cores, draw::in_range(0, 3), charge.requested};
+        life.ended = charge.started + Duration{draw::in_range<std::int64_t>(0, longest.count())};
     }
     std::sort(made.begin(), made.end(),
               [](const Life& a, const Life& b) { return a.job.charge.started < b.job.charge.started; });
@@ -357,15 +357,15 @@ TEST_CASE("counted: rules that cannot be are refused") {
 
 // Kills: a save without LSF's frame; one without the last reset; a window that is told its rate twice.
 TEST_CASE("counted: save, load, go on equals going on") {
-    rc::prop("to the last bit", [] {
+    draw::property("to the last bit", [] {
         CountedUsage usage(tree(), any_rules());
         const auto all = lives(usage);
         const auto order = in_order(all);
-        const auto cut = *rc::gen::inRange<std::size_t>(0, order.size() + 1);
+        const auto cut = draw::in_range<std::size_t>(0, order.size() + 1);
         for (std::size_t i = 0; i < cut; ++i) {
             tell(usage, all, order[i]);
         }
-        if (*rc::gen::arbitrary<bool>()) {
+        if (draw::arbitrary<bool>()) {
             usage.reset(second(20000));
         }
         auto again = CountedUsage::restore(tree(), usage.save());
@@ -382,7 +382,7 @@ TEST_CASE("counted: save, load, go on equals going on") {
 
 // Kills: accounts that are divided by the unit instead of summed.
 TEST_CASE("counted: a node's usage is the sum of its children's, to the digit") {
-    rc::prop("conservation", [] {
+    draw::property("conservation", [] {
         CountedUsage usage(tree(), any_rules());
         const auto all = lives(usage);
         for (const auto& event : in_order(all)) {
@@ -401,13 +401,13 @@ TEST_CASE("counted: a node's usage is the sum of its children's, to the digit") 
 
 // Kills: a loan whose rate is not given back; slots that count a loan as a job.
 TEST_CASE("counted: what a job lends, others have: nothing is made or lost") {
-    rc::prop("lent and taken", [] {
+    draw::property("lent and taken", [] {
         CountedUsage usage(tree(), any_rules());
         CountedUsage alone(tree(), usage.rules());
         const NodeId x = at_path(usage, "a/@x");
         const CountedJob outer{{x, 4000, second(0), {}}, {4, 0, {}}};
-        const Duration begun = std::chrono::seconds(*rc::gen::inRange(0, 5000));
-        const Duration over = begun + std::chrono::seconds(*rc::gen::inRange(0, 5000));
+        const Duration begun = std::chrono::seconds(draw::in_range(0, 5000));
+        const Duration over = begun + std::chrono::seconds(draw::in_range(0, 5000));
         const CountedJob inner{{at_path(usage, "a/@y"), 1500, second(0) + begun, {}}, {1, 0, {}}};
         const CountedJob loan{{x, -1500, second(0) + begun, {}}, {-1, 0, {}}};
         usage.start(outer);
@@ -436,7 +436,7 @@ TEST_CASE("counted: what a job lends, others have: nothing is made or lost") {
 
 // Kills: an extended tree whose windows or histories are not extended; a leaf that moves without its history.
 TEST_CASE("counted: a tree that grows or moves its leaves keeps their usage") {
-    rc::prop("by path", [] {
+    draw::property("by path", [] {
         CountedUsage usage(tree(), any_rules());
         const auto all = lives(usage);
         for (const auto& event : in_order(all)) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What windows, LSF's history, charging and resets promise.
-#include <rapidcheck/catch.h>
-
 #include <array>
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include "libfairshare/usage/reset.hpp"
 #include "libfairshare/usage/resource_usage.hpp"
 #include "libfairshare/usage/window.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -21,8 +20,8 @@ namespace {
 constexpr NodeId leaf{1};
 
 WindowPolicy random_policy() {
-    return {std::chrono::seconds{*rc::gen::elementOf(std::vector<int>{60, 3600, 43200, 86400})},
-            *rc::gen::inRange(1U, 12U), *rc::gen::elementOf(std::vector<double>{1.0, 0.9, 0.5, 0.1})};
+    return {std::chrono::seconds{draw::element_of(std::vector<int>{60, 3600, 43200, 86400})}, draw::in_range(1U, 12U),
+            draw::element_of(std::vector<double>{1.0, 0.9, 0.5, 0.1})};
 }
 
 struct Run {
@@ -33,12 +32,11 @@ struct Run {
 
 std::vector<Run> random_runs(Duration span) {
     std::vector<Run> made;
-    const int count = *rc::gen::inRange(1, 12);
+    const int count = draw::in_range(1, 12);
     for (int i = 0; i < count; ++i) {
-        const std::int64_t from = *rc::gen::inRange<std::int64_t>(0, span.count());
-        const std::int64_t to = *rc::gen::inRange<std::int64_t>(from, span.count() + 1);
-        made.push_back(
-            {*rc::gen::inRange<std::int64_t>(1, 10000), second(0) + Duration{from}, second(0) + Duration{to}});
+        const std::int64_t from = draw::in_range<std::int64_t>(0, span.count());
+        const std::int64_t to = draw::in_range<std::int64_t>(from, span.count() + 1);
+        made.push_back({draw::in_range<std::int64_t>(1, 10000), second(0) + Duration{from}, second(0) + Duration{to}});
     }
     return made;
 }
@@ -64,15 +62,15 @@ long double by_definition(const WindowPolicy& policy, const std::vector<Run>& ru
 
 // Kills: a depth that leaves the current window out; factor^(i+1); closing a window without its running jobs.
 TEST_CASE("window: usage is the definition's, at any time") {
-    rc::prop("closed formula", [] {
+    draw::property("closed formula", [] {
         const WindowPolicy policy = random_policy();
-        const Duration span = policy.interval * static_cast<std::int64_t>(*rc::gen::inRange(1, 30));
+        const Duration span = policy.interval * static_cast<std::int64_t>(draw::in_range(1, 30));
         const auto runs = random_runs(span);
         WindowLedger ledger{2, policy};
         for (const Run& run : runs) {
             ledger.charge(leaf, run.rate, run.from, run.to);
         }
-        const Instant now = second(0) + span * *rc::gen::inRange<std::int64_t>(1, 3);
+        const Instant now = second(0) + span * draw::in_range<std::int64_t>(1, 3);
         const long double expected = by_definition(policy, runs, now);
         long double unweighted = 0;  // weights are rounded to 2^-40
         for (const Run& run : runs) {
@@ -84,9 +82,9 @@ TEST_CASE("window: usage is the definition's, at any time") {
 
 // Kills: dating a late event to the current window; a running job that is read but not closed.
 TEST_CASE("window: order, splits and when it is read change no bit") {
-    rc::prop("split and order", [] {
+    draw::property("split and order", [] {
         const WindowPolicy policy = random_policy();
-        const Duration span = policy.interval * static_cast<std::int64_t>(*rc::gen::inRange(1, 30));
+        const Duration span = policy.interval * static_cast<std::int64_t>(draw::in_range(1, 30));
         auto runs = random_runs(span);
         WindowLedger whole{2, policy};
         for (const Run& run : runs) {
@@ -96,7 +94,7 @@ TEST_CASE("window: order, splits and when it is read change no bit") {
         WindowLedger split{2, policy};
         for (const Run& run : runs) {
             const Instant middle =
-                run.from + Duration{*rc::gen::inRange<std::int64_t>(0, (run.to - run.from).count() + 1)};
+                run.from + Duration{draw::in_range<std::int64_t>(0, (run.to - run.from).count() + 1)};
             split.start(leaf, run.rate, run.from);
             RC_ASSERT(split.usage(leaf, second(0) + 2 * span) < usage_max);
             split.end(leaf, run.rate, middle);
@@ -110,9 +108,9 @@ TEST_CASE("window: order, splits and when it is read change no bit") {
 
 // Kills: a saved state without the current window's number or the rates.
 TEST_CASE("window: save, load and go on equals going on") {
-    rc::prop("restart", [] {
+    draw::property("restart", [] {
         const WindowPolicy policy = random_policy();
-        const Duration span = policy.interval * static_cast<std::int64_t>(*rc::gen::inRange(1, 10));
+        const Duration span = policy.interval * static_cast<std::int64_t>(draw::in_range(1, 10));
         WindowLedger ledger{2, policy};
         const auto runs = random_runs(span);
         for (const Run& run : runs) {
@@ -129,7 +127,7 @@ TEST_CASE("window: save, load and go on equals going on") {
 
 // Kills: a conversion that rounds each part by itself, or leaves out what is still running.
 TEST_CASE("window: a new interval keeps every core-microsecond that the new span holds") {
-    rc::prop("conversion", [] {
+    draw::property("conversion", [] {
         WindowPolicy policy = random_policy();
         policy.factor = 1.0;
         const Duration span = policy.span();
@@ -140,8 +138,7 @@ TEST_CASE("window: a new interval keeps every core-microsecond that the new span
         ledger.start(leaf, 3, second(0) + span);
         const Instant now = second(0) + span + policy.interval / 3;
         const CoreMicros before = ledger.usage(leaf, now);
-        const Duration interval{
-            *rc::gen::inRange<std::int64_t>(policy.interval.count() / 2, policy.interval.count() * 5)};
+        const Duration interval{draw::in_range<std::int64_t>(policy.interval.count() / 2, policy.interval.count() * 5)};
         const auto depth = static_cast<unsigned>(span / interval + 3);
         ledger.set_policy({std::max<Duration>(interval, 1s), depth, 1.0}, now);
         RC_ASSERT(ledger.usage(leaf, now) == before);
@@ -151,12 +148,12 @@ TEST_CASE("window: a new interval keeps every core-microsecond that the new span
 // Kills: a saved state that leaves a resource's ledger or its weight out; a resource of which running jobs alone count
 // loaded as one that never decays.
 TEST_CASE("resource usage: save, load and go on equals going on") {
-    rc::prop("restart", [] {
+    draw::property("restart", [] {
         const ShareTreePtr tree = tree_ptr_of({{"g", 1}, {"g/@a", 1}, {"@b", 2}});
         ResourceUsage usage =
             ResourceUsage::make(tree, {{"cpu", Duration{1h}, 1.0}, {"gpu", Duration{0}, 4.5}, {"energy", {}, 2.0}})
                 .value();
-        const NodeId payer = at(*tree, *rc::gen::element<std::string>("g/@a", "@b"));
+        const NodeId payer = at(*tree, draw::element<std::string>("g/@a", "@b"));
         const auto runs = random_runs(Duration{10h});
         const auto amounts = [](const Run& run) { return std::array<std::int64_t, 3>{run.rate, run.rate % 3, 7}; };
         for (const Run& run : runs) {
@@ -177,9 +174,9 @@ TEST_CASE("resource usage: save, load and go on equals going on") {
 
 // Kills: decay before use (an amount that decays from the start of its span); a missing factor ln 10.
 TEST_CASE("LSF history: CPU time decays from when it was used, however it is reported") {
-    rc::prop("split", [] {
+    draw::property("split", [] {
         LsfHistorySettings settings;
-        settings.hist_hours = *rc::gen::elementOf(std::vector<double>{0.5, 5, 168});
+        settings.hist_hours = draw::element_of(std::vector<double>{0.5, 5, 168});
         const Duration tenth{std::llround(settings.hist_hours * 3.6e9)};
         const auto runs = random_runs(3 * tenth);
         LsfHistory whole{2, settings};
@@ -188,7 +185,7 @@ TEST_CASE("LSF history: CPU time decays from when it was used, however it is rep
         const Instant now = second(0) + 3 * tenth;
         for (const Run& run : runs) {
             const Duration ran = run.to - run.from;
-            const Instant middle = run.from + Duration{*rc::gen::inRange<std::int64_t>(0, ran.count() + 1)};
+            const Instant middle = run.from + Duration{draw::in_range<std::int64_t>(0, ran.count() + 1)};
             const auto amount = [&](Duration part) {
                 return static_cast<CoreMicros>(run.rate) * static_cast<CoreMicros>(part.count());
             };
@@ -208,11 +205,11 @@ TEST_CASE("LSF history: CPU time decays from when it was used, however it is rep
 
 // Kills: end() that forgets one of the terms; a saved state that leaves one out.
 TEST_CASE("LSF history: ended jobs leave history alone, and a restart changes nothing") {
-    rc::prop("restart", [] {
+    draw::property("restart", [] {
         const ShareTree tree = tree_of({{"@a", 1}});
         LsfHistorySettings settings;
         settings.enable_hist_run_time = true;
-        settings.run_time_decay = *rc::gen::arbitrary<bool>();
+        settings.run_time_decay = draw::arbitrary<bool>();
         const auto runs = random_runs(20h);
         LsfHistory history{tree.size(), settings};
         for (const Run& run : runs) {
@@ -249,13 +246,13 @@ TEST_CASE("LSF history: ended jobs leave history alone, and a restart changes no
 
 // Kills: a history that shifts a frame twice, or lets weights overflow; ten years of steady use neither drift nor fade.
 TEST_CASE("decays: ten years of steady use come to the closed formula") {
-    rc::prop("no drift", [] {
+    draw::property("no drift", [] {
         LsfHistorySettings settings;
-        settings.hist_hours = *rc::gen::elementOf(std::vector<double>{1, 5, 168});
+        settings.hist_hours = draw::element_of(std::vector<double>{1, 5, 168});
         LsfHistory history{2, settings};
         WindowLedger windows{2, {24h, 7, 0.5}};
-        const std::int64_t cores = *rc::gen::inRange<std::int64_t>(1, 100000);
-        const Duration step{*rc::gen::inRange<std::int64_t>(Duration{24h}.count(), Duration{720h}.count())};
+        const std::int64_t cores = draw::in_range<std::int64_t>(1, 100000);
+        const Duration step{draw::in_range<std::int64_t>(Duration{24h}.count(), Duration{720h}.count())};
         Instant at = Instant{} + 20000 * 24h;
         const Instant end = at + 3650 * 24h;
         for (; at < end; at += step) {
@@ -277,14 +274,14 @@ TEST_CASE("decays: ten years of steady use come to the closed formula") {
 
 // Kills: a true-up that charges the difference at the end's date; one that forgets what was prepaid.
 TEST_CASE("charging: once all jobs have ended both kinds of charging agree") {
-    rc::prop("true-up", [] {
+    draw::property("true-up", [] {
         UsageLedger prepaid{tree_ptr_of({{"@a", 1}}), Duration{1h}};
         UsageLedger running = prepaid;
         const auto runs = random_runs(12h);
         std::vector<ChargedJob> jobs;
         for (const Run& run : runs) {
             jobs.push_back(
-                {leaf, run.rate, run.from, Duration{*rc::gen::inRange<std::int64_t>(1, Duration{48h}.count())}});
+                {leaf, run.rate, run.from, Duration{draw::in_range<std::int64_t>(1, Duration{48h}.count())}});
             charge_start(prepaid, Charging::at_dispatch, jobs.back());
             charge_start(running, Charging::as_it_runs, jobs.back());
         }
@@ -301,12 +298,12 @@ TEST_CASE("charging: once all jobs have ended both kinds of charging agree") {
 
 // Kills: a month of 30 days; a boundary that is not its own period's start; an offset added where it is taken.
 TEST_CASE("reset: periods follow each other without gap or overlap") {
-    rc::prop("calendar", [] {
+    draw::property("calendar", [] {
         const auto period =
-            *rc::gen::elementOf(std::vector<ResetPeriod>{ResetPeriod::daily, ResetPeriod::weekly, ResetPeriod::monthly,
-                                                         ResetPeriod::quarterly, ResetPeriod::yearly});
-        const Duration offset = std::chrono::minutes{*rc::gen::inRange(-14 * 60, 14 * 60)};
-        const Instant at{Duration{*rc::gen::inRange<std::int64_t>(-1000000000000000, 9000000000000000)}};
+            draw::element_of(std::vector<ResetPeriod>{ResetPeriod::daily, ResetPeriod::weekly, ResetPeriod::monthly,
+                                                      ResetPeriod::quarterly, ResetPeriod::yearly});
+        const Duration offset = std::chrono::minutes{draw::in_range(-14 * 60, 14 * 60)};
+        const Instant at{Duration{draw::in_range<std::int64_t>(-1000000000000000, 9000000000000000)}};
         const Instant begin = *period_start(period, at, offset);
         const Instant end = *next_reset(period, at, offset);
         RC_ASSERT(begin <= at);

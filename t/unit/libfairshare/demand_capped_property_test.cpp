@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What water-filling promises, on random trees, and that it is Fair Tree where demand caps nobody.
-#include <rapidcheck/catch.h>
-
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/deserved_shares.hpp"
 #include "libfairshare/algorithms/hierarchical_drf.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -19,11 +18,10 @@ struct Wanted {
 };
 
 Wanted random_wanted() {
-    Wanted made{tree_of_random(random_lines()), {}, static_cast<std::uint64_t>(*rc::gen::inRange(1, 60))};
+    Wanted made{tree_of_random(random_lines()), {}, static_cast<std::uint64_t>(draw::in_range(1, 60))};
     made.demand.assign(made.tree.size(), 0);
     for (std::uint32_t i = 1; i < made.tree.size(); ++i) {
-        made.demand[i] =
-            !made.tree.is_association(NodeId{i}) ? 0 : static_cast<std::uint64_t>(*rc::gen::inRange(0, 12));
+        made.demand[i] = !made.tree.is_association(NodeId{i}) ? 0 : static_cast<std::uint64_t>(draw::in_range(0, 12));
     }
     return made;
 }
@@ -33,7 +31,7 @@ Wanted random_wanted() {
 // Kills: a part rounded up (more than there is), a remainder lost beyond a unit a sibling, demand left unmet while
 // something is left over, a node without shares that takes part.
 TEST_CASE("deserved shares: all that is there and wanted is given out, no more") {
-    rc::prop("conservation", [] {
+    draw::property("conservation", [] {
         const Wanted made = random_wanted();
         const DeservedShares deserved = deserved_shares(made.tree, made.demand, made.capacity);
         for (std::uint32_t i = 0; i < made.tree.size(); ++i) {
@@ -56,7 +54,7 @@ TEST_CASE("deserved shares: all that is there and wanted is given out, no more")
 // Kills: stopping at the first sibling that is not filled in listed order; dividing by the sum of all shares instead of
 // those still open; filling whoever wants least, whatever the shares.
 TEST_CASE("deserved shares: who gets less than he wants has as much a share as any sibling") {
-    rc::prop("max-min", [] {
+    draw::property("max-min", [] {
         const Wanted made = random_wanted();
         const DeservedShares deserved = deserved_shares(made.tree, made.demand, made.capacity);
         const auto each_a_share = [&](NodeId id) {
@@ -79,7 +77,7 @@ TEST_CASE("deserved shares: who gets less than he wants has as much a share as a
 
 // Kills: deserved amounts taken where nobody is capped but rounding parts equal siblings (equal amounts a share lost).
 TEST_CASE("demand capped: with equal shares and endless demand it ranks as Fair Tree") {
-    rc::prop("uncapped", [] {
+    draw::property("uncapped", [] {
         auto lines = random_lines();
         for (RandomLine& line : lines) {
             line.shares = 1;
@@ -100,15 +98,14 @@ TEST_CASE("demand capped: with equal shares and endless demand it ranks as Fair 
 // Kills: a task given while a resource is used up; a leaf left wanting while everything that it needs is free; an
 // account taken for blocked as soon as one child is.
 TEST_CASE("hierarchical DRF: nothing is given twice, and nobody who could have more goes without") {
-    rc::prop("feasible and Pareto efficient", [] {
+    draw::property("feasible and Pareto efficient", [] {
         const ShareTree tree = tree_of_random(random_lines());
-        const std::vector<std::uint64_t> capacity{static_cast<std::uint64_t>(*rc::gen::inRange(1, 30)),
-                                                  static_cast<std::uint64_t>(*rc::gen::inRange(1, 30))};
+        const std::vector<std::uint64_t> capacity{static_cast<std::uint64_t>(draw::in_range(1, 30)),
+                                                  static_cast<std::uint64_t>(draw::in_range(1, 30))};
         std::vector<TaskDemand> demand(tree.size());
         for (TaskDemand& one : demand) {
-            one = {{static_cast<std::uint64_t>(*rc::gen::inRange(0, 3)),
-                    static_cast<std::uint64_t>(*rc::gen::inRange(1, 3))},
-                   static_cast<std::uint64_t>(*rc::gen::inRange(0, 6))};
+            one = {{static_cast<std::uint64_t>(draw::in_range(0, 3)), static_cast<std::uint64_t>(draw::in_range(1, 3))},
+                   static_cast<std::uint64_t>(draw::in_range(0, 6))};
         }
         const auto tasks = hierarchical_drf(tree, demand, capacity);
         std::vector<std::uint64_t> used(capacity.size(), 0);
@@ -132,17 +129,17 @@ TEST_CASE("hierarchical DRF: nothing is given twice, and nobody who could have m
 
 // Kills: shares left out of the comparison of siblings.
 TEST_CASE("hierarchical DRF: with one resource and users below the root it is water-filling, but for part of a task") {
-    rc::prop("one resource", [] {
+    draw::property("one resource", [] {
         Lines lines;
-        for (int i = *rc::gen::inRange(1, 12); i > 0; --i) {
-            lines.emplace_back("@u" + std::to_string(i), *rc::gen::inRange(0, 4));
+        for (int i = draw::in_range(1, 12); i > 0; --i) {
+            lines.emplace_back("@u" + std::to_string(i), draw::in_range(0, 4));
         }
         const ShareTree tree = tree_of(lines);
-        const auto capacity = static_cast<std::uint64_t>(*rc::gen::inRange(1, 60));
+        const auto capacity = static_cast<std::uint64_t>(draw::in_range(1, 60));
         std::vector<std::uint64_t> wanted(tree.size(), 0);
         std::vector<TaskDemand> demand(tree.size());
         for (std::uint32_t i = 1; i < tree.size(); ++i) {
-            wanted[i] = static_cast<std::uint64_t>(*rc::gen::inRange(0, 12));
+            wanted[i] = static_cast<std::uint64_t>(draw::in_range(0, 12));
             demand[i] = {{1}, wanted[i]};
         }
         const DeservedShares deserved = deserved_shares(tree, wanted, capacity);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/algorithms/equal_shares_order.hpp"
 
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include "libfairshare/algorithms/fair_tree.hpp"
 #include "libfairshare/tree/share_tree_builder.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 
@@ -69,19 +69,19 @@ struct EqualMembers {
 // Kills: members taken from the first to the last; factors left as they were when somebody joins; `usage < own` as
 // `<=`.
 TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after whatever happened") {
-    CHECK(rc::check([] {
+    draw::property("after each update", [] {
         EqualMembers world;
         world.add();
-        for (int step = *rc::gen::inRange(1, 100); step > 0; step--) {
-            for (int events = *rc::gen::inRange(0, 6); events > 0; events--) {
-                const auto who = *rc::gen::inRange<std::size_t>(0, world.leaves.size());
-                if (*rc::gen::inRange(0, 6) == 0) {
+        for (int step = draw::in_range(1, 100); step > 0; step--) {
+            for (int events = draw::in_range(0, 6); events > 0; events--) {
+                const auto who = draw::in_range<std::size_t>(0, world.leaves.size());
+                if (draw::in_range(0, 6) == 0) {
                     world.add();
                 } else {  // half of them idle: who moves must pass who does not
-                    world.run(who, *rc::gen::element(0, 0, 0, 1, 2, 5) - world.running[who]);
+                    world.run(who, draw::element(0, 0, 0, 1, 2, 5) - world.running[who]);
                 }
             }
-            world.now += std::chrono::seconds(60 * *rc::gen::inRange(0, 3));  // equal times and rates: ties
+            world.now += std::chrono::seconds(60 * draw::in_range(0, 3));  // equal times and rates: ties
             world.update();
             std::vector<CoreMicros> usage = world.ledger.snapshot(world.now).usage;
             Standings standings;
@@ -90,7 +90,7 @@ TEST_CASE("equal shares: the order kept is Fair Tree's, ties included, after wha
                 RC_ASSERT(world.factors[i] == standings.factor[world.leaves[i].value]);
             }
         }
-    }));
+    });
 }
 
 // Kills: those tied with one who stopped falling left out of what changed.

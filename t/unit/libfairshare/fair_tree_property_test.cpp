@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The rules every algorithm here keeps, and Fair Tree against a slow reading of its definition in rational numbers.
-#include <rapidcheck/catch.h>
-
 #include <map>
 #include <numeric>
 
 #include "libfairshare/algorithms/algorithm.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -79,7 +78,7 @@ void reference(const ShareTree& tree, const std::vector<CoreMicros>& usage, cons
 // Kills: deciding close levels by their doubles (sort() without the exact pass), ties that do not share a rank,
 // accounts that are not merged, a rank that does not skip after a tie.
 TEST_CASE("fair tree: ranks are those of the definition") {
-    rc::prop("equal to the rational reference", [] {
+    draw::property("equal to the rational reference", [] {
         const auto lines = random_lines();
         const ShareTree tree = tree_of_random(lines);
         const auto usage = usage_of(tree, lines);
@@ -114,11 +113,11 @@ std::vector<AlgorithmEntry> exact_algorithms() {
 
 // Kills: a level FS that leaves out the sum of the siblings' shares (wrong across merged accounts).
 TEST_CASE("all algorithms: multiplying siblings' shares changes nothing") {
-    rc::prop("scale", [] {
+    draw::property("scale", [] {
         const auto lines = random_lines();
         auto scaled = lines;
-        const std::int64_t by = *rc::gen::inRange(2, 1000);
-        const std::string& chosen = lines[*rc::gen::inRange<std::size_t>(0, lines.size())].path;
+        const std::int64_t by = draw::in_range(2, 1000);
+        const std::string& chosen = lines[draw::in_range<std::size_t>(0, lines.size())].path;
         const auto parent_of = [](const std::string& path) {
             const std::size_t slash = path.rfind('/');
             return path.substr(0, slash == std::string::npos ? 0 : slash);
@@ -140,14 +139,14 @@ TEST_CASE("all algorithms: multiplying siblings' shares changes nothing") {
 
 // Kills: ties broken by the order of the lines (the id in the sort taken for a rank).
 TEST_CASE("all algorithms: the order of the lines changes nothing") {
-    rc::prop("permutation", [] {
+    draw::property("permutation", [] {
         auto lines = random_lines();
         std::vector<std::map<std::string, std::pair<std::uint32_t, double>>> before;
         for (const AlgorithmEntry& entry : exact_algorithms()) {
             before.push_back(ranked(entry.algorithm, lines));
         }
         for (std::size_t i = lines.size(); i > 1; --i) {
-            std::swap(lines[i - 1], lines[*rc::gen::inRange<std::size_t>(0, i)]);
+            std::swap(lines[i - 1], lines[draw::in_range<std::size_t>(0, i)]);
         }
         for (std::size_t k = 0; k < before.size(); ++k) {
             RC_ASSERT(ranked(exact_algorithms()[k].algorithm, lines) == before[k]);
@@ -158,16 +157,16 @@ TEST_CASE("all algorithms: the order of the lines changes nothing") {
 // Kills: usage over shares turned round anywhere; effective usage taken of the root's instead of the parent's usage
 // does not break it and is left to the oracle.
 TEST_CASE("all algorithms: more usage never raises a factor, more shares never lower it") {
-    rc::prop("monotony", [] {
+    draw::property("monotony", [] {
         auto lines = random_lines();
-        const std::size_t i = *rc::gen::inRange<std::size_t>(0, lines.size());
+        const std::size_t i = draw::in_range<std::size_t>(0, lines.size());
         if (lines[i].path.find('@') == std::string::npos) {
             return;  // accounts have no usage of their own
         }
         auto used = lines;
-        used[i].usage += static_cast<CoreMicros>(*rc::gen::inRange(1, 10));
+        used[i].usage += static_cast<CoreMicros>(draw::in_range(1, 10));
         auto shared = lines;
-        shared[i].shares += *rc::gen::inRange(1, 10);
+        shared[i].shares += draw::in_range(1, 10);
         for (const AlgorithmEntry& entry : algorithms()) {
             const double before = ranked(entry.algorithm, lines).at(lines[i].path).second;
             RC_ASSERT(ranked(entry.algorithm, used).at(lines[i].path).second <= before + 1e-12);
@@ -178,7 +177,7 @@ TEST_CASE("all algorithms: more usage never raises a factor, more shares never l
 
 // Kills: factors by rank / size of the tree; the balanced factor below 1.
 TEST_CASE("all algorithms: equal shares and no usage put everyone at factor 1, usage in [0, 1]") {
-    rc::prop("balance", [] {
+    draw::property("balance", [] {
         auto lines = random_lines();
         for (const AlgorithmEntry& entry : algorithms()) {
             for (const auto& [path, standing] : ranked(entry.algorithm, lines)) {

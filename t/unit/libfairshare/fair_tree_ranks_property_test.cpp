@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // One rank asked for after a charge is the rank of a full evaluation.
-#include <rapidcheck/catch.h>
-
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/fair_tree_ranks.hpp"
 #include "libfairshare/algorithms/one_factor.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -17,7 +16,7 @@ ShareTree tree_with_parent_shares(const std::vector<RandomLine>& lines) {
     std::vector<NodeSpec> made;
     for (const RandomLine& line : lines) {
         made.push_back({line.path, std::nullopt, line.shares, {}});
-        made.back().shares_parent = *rc::gen::inRange(0, 6) == 0;
+        made.back().shares_parent = draw::in_range(0, 6) == 0;
     }
     return std::get<ShareTree>(build_share_tree(made));
 }
@@ -27,10 +26,10 @@ ShareTree tree_with_parent_shares(const std::vector<RandomLine>& lines) {
 // Kills: tied accounts not merged (the list of the path's account alone); the rank of a tied user not handed down, or
 // handed down past a higher sibling; accounts counted as one association; with users first, the rank handed down.
 TEST_CASE("fair tree ranks: after any charge each is that of the full evaluation") {
-    rc::prop("equal to evaluate()", [] {
+    draw::property("equal to evaluate()", [] {
         const auto lines = random_lines();
         const ShareTree tree = tree_with_parent_shares(lines);
-        const FairTree rule{*rc::gen::inRange(0, 2) == 0};
+        const FairTree rule{draw::in_range(0, 2) == 0};
         auto usage = usage_of(tree, lines);
         const FairTreeRanks ranks{tree, rule};
         std::vector<NodeId> leaves;
@@ -45,8 +44,8 @@ TEST_CASE("fair tree ranks: after any charge each is that of the full evaluation
                 RC_ASSERT(ranks.rank(usage, leaf) == all.rank[leaf.value]);
             }
             if (!leaves.empty()) {
-                const NodeId leaf = leaves[*rc::gen::inRange<std::size_t>(0, leaves.size())];
-                add_usage(tree, leaf, static_cast<CoreMicros>(*rc::gen::inRange(1, 6)), usage);
+                const NodeId leaf = leaves[draw::in_range<std::size_t>(0, leaves.size())];
+                add_usage(tree, leaf, static_cast<CoreMicros>(draw::in_range(1, 6)), usage);
             }
         }
     });
@@ -56,7 +55,7 @@ TEST_CASE("fair tree ranks: after any charge each is that of the full evaluation
 // nobody; a divisor that is not brought up to date above the leaf; deserved shares of the tree instead of the demand's;
 // a product taken in another order.
 TEST_CASE("one factor: after any charge it is that of a full evaluation, under every algorithm") {
-    rc::prop("equal to evaluate()", [] {
+    draw::property("equal to evaluate()", [] {
         const auto lines = random_lines();
         const ShareTree tree = tree_with_parent_shares(lines);
         auto usage = usage_of(tree, lines);
@@ -66,7 +65,7 @@ TEST_CASE("one factor: after any charge it is that of a full evaluation, under e
         for (std::uint32_t i = 1; i < tree.size(); ++i) {
             if (tree.is_association(NodeId{i})) {
                 leaves.push_back(NodeId{i});
-                demand[i] = *rc::gen::inRange<std::uint64_t>(0, 4);
+                demand[i] = draw::in_range<std::uint64_t>(0, 4);
             }
         }
         const Measures measures{.usage = usage, .dynamic = dynamic, .demand = demand, .capacity = 12};
@@ -84,9 +83,9 @@ TEST_CASE("one factor: after any charge it is that of a full evaluation, under e
                     }
                 }
             }
-            const NodeId leaf = *rc::gen::elementOf(leaves);
-            add_usage(tree, leaf, static_cast<CoreMicros>(*rc::gen::inRange(1, 6)), usage);
-            dynamic[leaf.value].job_slots += *rc::gen::inRange(1, 3);
+            const NodeId leaf = draw::element_of(leaves);
+            add_usage(tree, leaf, static_cast<CoreMicros>(draw::in_range(1, 6)), usage);
+            dynamic[leaf.value].job_slots += draw::in_range(1, 3);
             for (OneFactor& one : kept) {
                 one.changed(measures, leaf);
             }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: random trees and usage for properties. Names are numbered, not random: only shape, shares and usage vary.
 #pragma once
-#include <rapidcheck.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 namespace weir::testing {
@@ -22,14 +21,14 @@ struct RandomLine {
 inline std::vector<RandomLine> random_lines() {
     std::vector<RandomLine> lines;
     std::vector<std::string> accounts{""};
-    const int count = *rc::gen::inRange(1, 40);
+    const int count = draw::in_range(1, 40);
     for (int i = 0; i < count; ++i) {
-        const std::string& parent = accounts[*rc::gen::inRange<std::size_t>(0, accounts.size())];
-        const bool is_user = *rc::gen::inRange(0, 3) != 0;
+        const std::string& parent = accounts[draw::in_range<std::size_t>(0, accounts.size())];
+        const bool is_user = draw::in_range(0, 3) != 0;
         const std::string path =
             (parent.empty() ? "" : parent + "/") + (is_user ? "@u" : "a") + std::to_string(count - i);
-        const std::int64_t shares = *rc::gen::inRange(0, 4);
-        const auto usage = static_cast<CoreMicros>(*rc::gen::inRange(0, 5)) * (*rc::gen::inRange(0, 2) == 0 ? 1 : 6);
+        const std::int64_t shares = draw::in_range(0, 4);
+        const auto usage = static_cast<CoreMicros>(draw::in_range(0, 5)) * (draw::in_range(0, 2) == 0 ? 1 : 6);
         lines.push_back({path, shares, is_user ? usage : 0});
         if (!is_user && std::count(path.begin(), path.end(), '/') < 4) {
             accounts.push_back(path);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Limits of the tree: what is counted, what holds a job back, who is admitted.
-#include <rapidcheck/catch.h>
-
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "libfairshare/limits/admission.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/support.hpp"
 
 using namespace weir;
@@ -256,10 +255,10 @@ TEST_CASE("limits: who keeps a place goes first, past soft limits, within hard o
 
 // Kills: a turn of its own for places left out of admit(), or taken by the soft rule.
 TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back without a reason") {
-    rc::prop("against recounting", [] {
-        const int jobs_max = *rc::gen::inRange(1, 5);
-        const int nodes_max = *rc::gen::inRange(1, 8);
-        const int soft = *rc::gen::inRange(0, 4);
+    draw::property("against recounting", [] {
+        const int jobs_max = draw::in_range(1, 5);
+        const int nodes_max = draw::in_range(1, 8);
+        const int soft = draw::in_range(0, 4);
         World w("\"a\" = {shares = 1, running_jobs_max = " + std::to_string(jobs_max) +
                 "}\n\"a/b\" = {shares = 1, nodes_max = [" + std::to_string(std::min(soft, nodes_max)) + ", " +
                 std::to_string(nodes_max) +
@@ -271,16 +270,17 @@ TEST_CASE("limits: counts are sums, no hard limit is passed, nobody is held back
             int state;  // 0 waits or is parked, 1 admitted, 2 runs
         };
         std::map<std::uint64_t, Known> model;
-        const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int, int>>>(rc::gen::tuple(
-            rc::gen::inRange(0, 7), rc::gen::inRange(0, 12), rc::gen::inRange(0, 3), rc::gen::inRange(1, 5)));
-        for (const auto& [what, number, user, size] : steps) {
-            const auto id = static_cast<std::uint64_t>(number);
-            const LimitedJob job = sized(static_cast<std::uint64_t>(size), static_cast<std::uint64_t>(size) * 2);
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int what = draw::in_range(0, 7);
+            const auto id = draw::in_range<std::uint64_t>(0, 12);
+            const auto user = draw::in_range<std::size_t>(0, 3);
+            const auto size = draw::in_range<std::uint64_t>(1, 5);
+            const LimitedJob job = sized(size, size * 2);
             const auto known = model.find(id);
             if (known == model.end()) {
                 w.priorities[id] = static_cast<std::uint64_t>(what);
-                w.wait(id, users[static_cast<std::size_t>(user)], job);
-                model[id] = {static_cast<std::size_t>(user), job, 0};
+                w.wait(id, users[user], job);
+                model[id] = {user, job, 0};
             } else if (what < 2 && known->second.state == 1) {
                 w.gate.start(*w.tree, id, w.at(users[known->second.user]), known->second.size);
                 known->second.state = 2;
@@ -432,8 +432,8 @@ struct NaiveGate {
 // node alone; usage that decays unseen; a soft limit that is not tried again when the others have started; a job that
 // stays among the waiters of a limit after it went; changed() without one whose state changed.
 TEST_CASE("limits: who is admitted is who a look at everybody would admit") {
-    rc::prop("against looking at everybody", [] {
-        const auto number = [](int most) { return std::to_string(*rc::gen::inRange(1, most)); };
+    draw::property("against looking at everybody", [] {
+        const auto number = [](int most) { return std::to_string(draw::in_range(1, most)); };
         World w("\"a\" = {shares = 1, running_jobs_max = [" + number(3) + ", 3], usage_max = \"" + number(4) +
                 "h\"}\n\"a/b\" = {shares = 1, nodes_max = " + number(8) +
                 "}\n\"a/b/@u\" = 1\n\"a/b/@v\" = {shares = "
@@ -443,16 +443,17 @@ TEST_CASE("limits: who is admitted is who a look at everybody would admit") {
         NaiveGate naive;
         std::map<std::uint64_t, bool> held;
         double t = 0;
-        const auto steps = *rc::gen::container<std::vector<std::tuple<int, int, int, int>>>(rc::gen::tuple(
-            rc::gen::inRange(0, 8), rc::gen::inRange(0, 12), rc::gen::inRange(0, 4), rc::gen::inRange(1, 5)));
-        for (const auto& [what, index, user, size] : steps) {
-            const auto id = static_cast<std::uint64_t>(index);
-            const LimitedJob job = sized(static_cast<std::uint64_t>(size), static_cast<std::uint64_t>(size) * 2);
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int what = draw::in_range(0, 8);
+            const auto id = draw::in_range<std::uint64_t>(0, 12);
+            const auto user = draw::in_range<std::size_t>(0, 4);
+            const auto size = draw::in_range<std::uint64_t>(1, 5);
+            const LimitedJob job = sized(size, size * 2);
             const auto known = naive.jobs.find(id);
             if (known == naive.jobs.end()) {
                 w.priorities[id] = static_cast<std::uint64_t>(what);
-                w.wait(id, users[static_cast<std::size_t>(user)], job);
-                naive.jobs[id] = {users[static_cast<std::size_t>(user)], job};
+                w.wait(id, users[user], job);
+                naive.jobs[id] = {users[user], job};
             } else if (what == 0 && known->second.state == NaiveGate::Job::in) {
                 w.gate.start(*w.tree, id, w.at(known->second.who), job);
                 w.ledger.start(w.at(known->second.who), 40, second(t));
@@ -465,7 +466,7 @@ TEST_CASE("limits: who is admitted is who a look at everybody would admit") {
                 w.gate.remove(*w.tree, id);
                 naive.jobs.erase(known);
             } else if (what == 2 && known->second.state != NaiveGate::Job::running) {
-                const char* who = users[static_cast<std::size_t>(user)];
+                const char* who = users[user];
                 const bool is_same = std::string(who) == known->second.who && job == known->second.size;
                 w.wait(id, who, job);
                 if (!is_same) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/tree/path_index.hpp"
-
-#include <rapidcheck/catch.h>
+#include "t/unit/draws.hpp"
 
 #include <map>
 
@@ -9,9 +8,15 @@ using namespace weir;
 
 // Kills: a look that stops at the first slot; a full table; the second place of a path in the place of the first.
 TEST_CASE("path index: finds what a map finds") {
-    rc::prop("equal to std::map", [] {
-        const auto letters = rc::gen::container<std::string>(rc::gen::element('a', 'b', '/'));
-        const auto texts = *rc::gen::container<std::vector<std::string>>(letters);
+    draw::property("equal to std::map", [] {
+        const auto any_path = [] {
+            std::string path;
+            for (std::size_t letters = draw::length(); letters > 0; letters--) {
+                path += draw::element('a', 'b', '/');
+            }
+            return path;
+        };
+        const auto texts = draw::several(any_path);
         const std::vector<std::string_view> paths(texts.begin(), texts.end());
         PathIndex index(paths);
         index.reserve(paths.size());
@@ -19,7 +24,7 @@ TEST_CASE("path index: finds what a map finds") {
         for (std::uint32_t place = 0; place < paths.size(); ++place) {
             RC_ASSERT(index.enter(place) == first.try_emplace(paths[place], place).first->second);
         }
-        for (const std::string& path : *rc::gen::container<std::vector<std::string>>(letters)) {
+        for (const std::string& path : draw::several(any_path)) {
             const auto found = first.find(path);
             RC_ASSERT(index.find(path) == (found == first.end() ? std::nullopt : std::optional(found->second)));
         }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the other sites' algorithms promise: scale, permutation, monotony, convergence.
-#include <rapidcheck/catch.h>
-
 #include <numeric>
 
 #include "libfairshare/algorithms/gridengine.hpp"
@@ -9,6 +7,7 @@
 #include "libfairshare/algorithms/lsf_dispatch.hpp"
 #include "libfairshare/algorithms/moab.hpp"
 #include "libfairshare/algorithms/openpbs.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -19,7 +18,7 @@ namespace {
 /// At least one user, one more than random_lines() made.
 std::vector<RandomLine> lines_with_users() {
     auto lines = random_lines();
-    lines.push_back({"@u0", *rc::gen::inRange(0, 4), static_cast<CoreMicros>(*rc::gen::inRange(0, 5))});
+    lines.push_back({"@u0", draw::in_range(0, 4), static_cast<CoreMicros>(draw::in_range(0, 5))});
     return lines;
 }
 
@@ -68,7 +67,7 @@ void for_each_algorithm(Check check) {
 
 // Kills: ties by id; sums whose order shows; a walk that visits siblings in listed order.
 TEST_CASE("sites' algorithms: the order of siblings changes nothing") {
-    rc::prop("permutation", [] {
+    draw::property("permutation", [] {
         const auto lines = random_lines();
         std::vector<RandomLine> turned{lines.rbegin(), lines.rend()};
         for_each_algorithm(
@@ -78,10 +77,10 @@ TEST_CASE("sites' algorithms: the order of siblings changes nothing") {
 
 // Kills: raw shares in the place of shares among siblings.
 TEST_CASE("sites' algorithms: multiplying all shares changes nothing") {
-    rc::prop("scale", [] {
+    draw::property("scale", [] {
         const auto lines = random_lines();
         auto scaled = lines;
-        const std::int64_t by = *rc::gen::inRange<std::int64_t>(2, 1000);
+        const std::int64_t by = draw::in_range<std::int64_t>(2, 1000);
         for (RandomLine& line : scaled) {
             line.shares *= by;
         }
@@ -93,9 +92,9 @@ TEST_CASE("sites' algorithms: multiplying all shares changes nothing") {
 // Kills: target - usage turned round; usage that multiplies where it should divide. OpenPBS counts a leaf's first unit
 // before it is used, an account's not, so the promise begins at one unit.
 TEST_CASE("sites' algorithms: more usage never raises a factor, more shares never lower it") {
-    rc::prop("monotony", [] {
+    draw::property("monotony", [] {
         auto lines = lines_with_users();
-        auto which = *rc::gen::inRange<std::size_t>(0, lines.size());
+        auto which = draw::in_range<std::size_t>(0, lines.size());
         which = lines[which].path.find('@') != std::string::npos ? which : lines.size() - 1;
         const auto factor = [&](const auto& algorithm) {
             const ShareTree tree = tree_of_random(lines);
@@ -107,10 +106,10 @@ TEST_CASE("sites' algorithms: more usage never raises a factor, more shares neve
             }
             const RandomLine kept = lines[which];
             const double before = factor(algorithm);
-            lines[which].usage += static_cast<CoreMicros>(*rc::gen::inRange(1, 50));
+            lines[which].usage += static_cast<CoreMicros>(draw::in_range(1, 50));
             RC_ASSERT(factor(algorithm) <= before + 1e-12);
             lines[which] = kept;
-            lines[which].shares += *rc::gen::inRange(1, 50);
+            lines[which].shares += draw::in_range(1, 50);
             RC_ASSERT(factor(algorithm) >= before - 1e-12);
             lines[which] = kept;
         });
@@ -119,15 +118,15 @@ TEST_CASE("sites' algorithms: more usage never raises a factor, more shares neve
 
 // Kills: a dispatch that charges the leaf alone; an order that is not put right after a charge.
 TEST_CASE("LSF dispatch: with all users saturated slots go to the shares, to one slot a sibling") {
-    rc::prop("convergence", [] {
+    draw::property("convergence", [] {
         auto lines = lines_with_users();
         for (RandomLine& line : lines) {
-            line.shares = *rc::gen::inRange(1, 6);
+            line.shares = draw::in_range(1, 6);
         }
         const ShareTree tree = tree_of_random(lines);
         const LsfFactors factors;
         LsfDispatch dispatch{tree, factors, {}};
-        const int slots = *rc::gen::inRange(1, 500);
+        const int slots = draw::in_range(1, 500);
         std::vector<double> held(tree.size());
         std::uint64_t order = 0;
         for (std::uint32_t i = 1; i < tree.size(); ++i) {
@@ -155,20 +154,20 @@ TEST_CASE("LSF dispatch: with all users saturated slots go to the shares, to one
 
 // Kills: a spin that forgets the ceilings; one that hands out what is not there.
 TEST_CASE("HTCondor: the pie is eaten up, and nobody gets more than wanted or less than another in need") {
-    rc::prop("conservation", [] {
+    draw::property("conservation", [] {
         std::vector<PieSubmitter> submitters;
-        const int count = *rc::gen::inRange(1, 10);
+        const int count = draw::in_range(1, 10);
         double wanted = 0;
         for (int i = 0; i < count; ++i) {
             PieSubmitter one;
-            one.effective_priority = *rc::gen::inRange(1, 1000);
-            one.wanted = *rc::gen::inRange(0, 100);
-            one.floor = *rc::gen::inRange(0, 10);
-            one.ceiling = *rc::gen::inRange(0, 80);
+            one.effective_priority = draw::in_range(1, 1000);
+            one.wanted = draw::in_range(0, 100);
+            one.floor = draw::in_range(0, 10);
+            one.ceiling = draw::in_range(0, 80);
             wanted += std::min(one.wanted, one.ceiling);
             submitters.push_back(one);
         }
-        const double cores = *rc::gen::inRange(1, 300);
+        const double cores = draw::in_range(1, 300);
         const auto slices = pie_slices(submitters, cores);
         const double given = std::accumulate(slices.begin(), slices.end(), 0.0);
         RC_ASSERT(std::abs(given - std::min(cores, wanted)) < 1e-9 * (1 + cores));
@@ -180,15 +179,15 @@ TEST_CASE("HTCondor: the pie is eaten up, and nobody gets more than wanted or le
 
 // Kills: clamping where it damps; parts of the inactive that are lost.
 TEST_CASE("Grid Engine: the active leaves' parts add up to the machine") {
-    rc::prop("conservation", [] {
+    draw::property("conservation", [] {
         auto lines = lines_with_users();
         for (RandomLine& line : lines) {
-            line.shares = *rc::gen::inRange(1, 6);
+            line.shares = draw::in_range(1, 6);
         }
         const ShareTree tree = tree_of_random(lines);
         std::vector<std::uint64_t> demand(tree.size());
         for (std::uint32_t i = 1; i < tree.size(); ++i) {
-            demand[i] = tree.is_association(NodeId{i}) ? *rc::gen::inRange<std::uint64_t>(0, 2) : 0;
+            demand[i] = tree.is_association(NodeId{i}) ? draw::in_range<std::uint64_t>(0, 2) : 0;
         }
         demand[at(tree, "@u0").value] = 1;
         const auto usage = usage_of(tree, lines);

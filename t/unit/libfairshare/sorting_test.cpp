@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libfairshare/algorithms/sorting.hpp"
-
-#include <rapidcheck/catch.h>
+#include "t/unit/draws.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -33,12 +32,9 @@ std::vector<Item> stably_sorted(std::vector<Item> items) {
 
 // Kills: equal items that change places; a place counted twice; the last item left out.
 TEST_CASE("sort_few: as a stable sort") {
-    rc::prop("equal to std::stable_sort", [](const std::vector<std::uint8_t>& drawn) {
-        std::vector<std::uint64_t> keys(drawn.begin(),
-                                        drawn.begin() + static_cast<std::ptrdiff_t>(std::min(drawn.size(), few)));
-        for (std::uint64_t& key : keys) {
-            key %= 5;
-        }
+    draw::property("equal to std::stable_sort", [] {
+        const auto keys =
+            draw::several([] { return draw::in_range<std::uint64_t>(0, 5); }, std::min(draw::length(), few));
         std::vector<Item> items = items_of(keys);
         sort_few(std::span{items}, by_key);
         RC_ASSERT(items == stably_sorted(items_of(keys)));
@@ -47,9 +43,11 @@ TEST_CASE("sort_few: as a stable sort") {
 
 // Kills: a byte left out though it differs; bytes in the wrong order; one run against the order of the items.
 TEST_CASE("radix_sort: as a stable sort") {
-    rc::prop("equal to std::stable_sort", [] {
-        auto keys = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::oneOf(
-            rc::gen::arbitrary<std::uint64_t>(), rc::gen::element<std::uint64_t>(0, 1, 255, 256, 1U << 22, ~0ULL)));
+    draw::property("equal to std::stable_sort", [] {
+        auto keys = draw::several([] {
+            return draw::arbitrary<bool>() ? draw::arbitrary<std::uint64_t>()
+                                           : draw::element<std::uint64_t>(0, 1, 255, 256, 1U << 22, ~0ULL);
+        });
         std::vector<Item> items = items_of(keys);
         radix_sort<8>(items, [](const Item& item) { return item.first; });
         RC_ASSERT(items == stably_sorted(items_of(keys)));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: properties of what nodes may have beyond plain shares: parent's shares, partitions, the fields of both texts.
-#include <rapidcheck/catch.h>
-
 #include <map>
 
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/json/share_tree_json.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_diff.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -33,7 +32,7 @@ ShareTree built(const std::vector<NodeSpec>& from) {
 
 /// At most one term of a kind, any of them on any node.
 void add_random_terms(NodeSpec& spec) {
-    const auto number = [](int highest) { return static_cast<std::uint64_t>(*rc::gen::inRange(0, highest)); };
+    const auto number = [](int highest) { return static_cast<std::uint64_t>(draw::in_range(0, highest)); };
     if (number(3) == 0) {
         spec.terms.emplace_back(PartitionShares{"p", static_cast<std::uint32_t>(number(9))});
         spec.terms.emplace_back(PartitionShares{"q", static_cast<std::uint32_t>(number(9))});
@@ -62,15 +61,15 @@ void add_random_terms(NodeSpec& spec) {
 // Kills: a field that one of the texts leaves out (`together`, `default`) or reads otherwise; terms given to the wrong
 // node of the side table.
 TEST_CASE("tree model: both texts say everything that a tree has") {
-    rc::prop("TOML to JSON and back", [] {
+    draw::property("TOML to JSON and back", [] {
         std::vector<NodeSpec> lines = specs_of(random_lines());
         for (std::size_t i = 0, named = lines.size(); i < named; ++i) {
             const bool is_user = lines[i].name.find('@') != std::string::npos;
-            lines[i].is_default = is_user && *rc::gen::arbitrary<bool>();
-            if (!is_user && *rc::gen::arbitrary<bool>()) {
+            lines[i].is_default = is_user && draw::arbitrary<bool>();
+            if (!is_user && draw::arbitrary<bool>()) {
                 NodeSpec any;
                 any.name = lines[i].name + "/@*";
-                any.is_together = *rc::gen::arbitrary<bool>();
+                any.is_together = draw::arbitrary<bool>();
                 lines.push_back(any);
             }
         }
@@ -101,14 +100,14 @@ TEST_CASE("tree model: both texts say everything that a tree has") {
 // Kills: child_shares() that adds a `parent` account's children to that account; entitled_share() that multiplies in
 // a level which shares its parent's, or gives such an account its parent's.
 TEST_CASE("tree model: an account with parent's shares could as well not be there") {
-    rc::prop("flattened", [] {
+    draw::property("flattened", [] {
         const auto lines = random_lines();
         std::vector<NodeSpec> with = specs_of(lines);
         std::vector<NodeSpec> without = with;
         std::map<std::string, std::string> place;  // path with the accounts to path without
         std::vector<std::string> passed;
         for (NodeSpec& line : with) {
-            line.shares_parent = line.name.find('@') == line.name.npos && *rc::gen::inRange(0, 2) == 0;
+            line.shares_parent = line.name.find('@') == line.name.npos && draw::in_range(0, 2) == 0;
             if (line.shares_parent) {
                 passed.push_back(line.name);
             }
@@ -162,12 +161,12 @@ TEST_CASE("tree model: an account with parent's shares could as well not be ther
 
 // Kills: in_partition() that keeps the global sum of the siblings' shares, or gives no fallback.
 TEST_CASE("tree model: a partition's tree is the tree with that partition's shares") {
-    rc::prop("partition", [] {
+    draw::property("partition", [] {
         std::vector<NodeSpec> lines = specs_of(random_lines());
         std::vector<NodeSpec> plain = lines;
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            if (*rc::gen::inRange(0, 2) == 0) {
-                const auto shares = static_cast<std::uint32_t>(*rc::gen::inRange(0, 9));
+            if (draw::in_range(0, 2) == 0) {
+                const auto shares = static_cast<std::uint32_t>(draw::in_range(0, 9));
                 lines[i].terms.emplace_back(PartitionShares{"p", shares});
                 plain[i].shares = shares;
             }

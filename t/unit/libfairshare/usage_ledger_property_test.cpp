@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the ledger promises, against the closed formula in long double and against itself.
-#include <rapidcheck/catch.h>
-
 #include <cmath>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -38,14 +37,14 @@ Case random_case(std::int64_t span_in_half_lives) {
             made.users.push_back(NodeId{i});
         }
     }
-    made.half_life = std::chrono::seconds{*rc::gen::elementOf(std::vector<int>{60, 3600, 604800, 31536000})};
+    made.half_life = std::chrono::seconds{draw::element_of(std::vector<int>{60, 3600, 604800, 31536000})};
     const std::int64_t span = span_in_half_lives * made.half_life.count() / 1000000;
     made.span = static_cast<double>(span) * 1.000001;
-    const int count = *rc::gen::inRange(1, 20);
+    const int count = draw::in_range(1, 20);
     for (int i = 0; i < count; ++i) {
-        const std::int64_t from = *rc::gen::inRange<std::int64_t>(0, span);
-        made.jobs.push_back({*rc::gen::inRange<std::uint32_t>(0, 1000), *rc::gen::inRange<std::int64_t>(1, 100000),
-                             from, *rc::gen::inRange<std::int64_t>(from, span + 1)});
+        const std::int64_t from = draw::in_range<std::int64_t>(0, span);
+        made.jobs.push_back({draw::in_range<std::uint32_t>(0, 1000), draw::in_range<std::int64_t>(1, 100000), from,
+                             draw::in_range<std::int64_t>(from, span + 1)});
     }
     return made;
 }
@@ -71,10 +70,10 @@ UsageLedger played(const Case& world) {
 
 // Kills: a snapshot that reads accounts on their own; post() that stops below the root.
 TEST_CASE("ledger: a node's usage is the sum of its children's, at any time") {
-    rc::prop("conservation", [] {
-        const Case world = random_case(*rc::gen::inRange(1, 40));
+    draw::property("conservation", [] {
+        const Case world = random_case(draw::in_range(1, 40));
         const UsageLedger ledger = played(world);
-        const Instant now = second(world.span * *rc::gen::inRange(1, 4));
+        const Instant now = second(world.span * draw::in_range(1, 4));
         const UsageSnapshot snapshot = ledger.snapshot(now);
         for (std::uint32_t i = 0; i < world.tree->size(); ++i) {
             if (!world.tree->is_account(NodeId{i})) {
@@ -96,10 +95,10 @@ TEST_CASE("ledger: a node's usage is the sum of its children's, at any time") {
 
 // Kills: a scale that rounds to whole half-lives; eight bits a frame taken for seven; late events taken as newest.
 TEST_CASE("ledger: usage is the closed formula's, running jobs included, over ten years and more") {
-    rc::prop("closed formula", [] {
-        const Case world = random_case(*rc::gen::elementOf(std::vector<std::int64_t>{1, 7, 30, 600}));
+    draw::property("closed formula", [] {
+        const Case world = random_case(draw::element_of(std::vector<std::int64_t>{1, 7, 30, 600}));
         UsageLedger ledger{world.tree, world.half_life};
-        const Instant now = second(world.span * *rc::gen::inRange(1, 100) / 100);
+        const Instant now = second(world.span * draw::in_range(1, 100) / 100);
         long double expected = 0;
         for (const Job& job : world.jobs) {
             if (world.start(job) <= now) {
@@ -118,7 +117,7 @@ TEST_CASE("ledger: usage is the closed formula's, running jobs included, over te
 
 // Kills: an event dated before the newest one taken as of the newest.
 TEST_CASE("ledger: the order in which events arrive changes no bit") {
-    rc::prop("order", [] {
+    draw::property("order", [] {
         Case world = random_case(7);
         struct Event {
             NodeId payer;
@@ -138,7 +137,7 @@ TEST_CASE("ledger: the order in which events arrive changes no bit") {
             first.start(event.payer, event.rate, event.at);
         }
         for (std::size_t i = events.size(); i > 1; --i) {
-            std::swap(events[i - 1], events[*rc::gen::inRange<std::size_t>(0, i)]);
+            std::swap(events[i - 1], events[draw::in_range<std::size_t>(0, i)]);
         }
         for (const Event& event : events) {
             other.end(event.payer, -event.rate, event.at);
@@ -149,7 +148,7 @@ TEST_CASE("ledger: the order in which events arrive changes no bit") {
 
 // Kills: a charge that is rounded when posted.
 TEST_CASE("ledger: cutting a charge in two changes no bit") {
-    rc::prop("split", [] {
+    draw::property("split", [] {
         const Case world = random_case(7);
         UsageLedger whole{world.tree, world.half_life};
         whole.charge(unassociated, 1, second(world.span), second(world.span));
@@ -157,8 +156,8 @@ TEST_CASE("ledger: cutting a charge in two changes no bit") {
         for (const Job& job : world.jobs) {
             whole.charge(world.payer(job), job.cores, world.start(job), world.end(job));
             const Duration length = world.end(job) - world.start(job);
-            const Instant cut = world.start(job) + Duration{*rc::gen::inRange<std::int64_t>(0, length.count() + 1)};
-            const std::int64_t some = *rc::gen::inRange<std::int64_t>(0, job.cores + 1);
+            const Instant cut = world.start(job) + Duration{draw::in_range<std::int64_t>(0, length.count() + 1)};
+            const std::int64_t some = draw::in_range<std::int64_t>(0, job.cores + 1);
             parts.charge(world.payer(job), job.cores, cut, world.end(job));
             parts.charge(world.payer(job), some, world.start(job), cut);
             parts.charge(world.payer(job), job.cores - some, world.start(job), cut);
@@ -169,10 +168,10 @@ TEST_CASE("ledger: cutting a charge in two changes no bit") {
 
 // Kills: a saved state without its frame, without rates, or rounded to whole units.
 TEST_CASE("ledger: save, restore, go on equals going on") {
-    rc::prop("restart", [] {
-        const Case world = random_case(*rc::gen::inRange(1, 40));
+    draw::property("restart", [] {
+        const Case world = random_case(draw::in_range(1, 40));
         UsageLedger ledger{world.tree, world.half_life};
-        const std::size_t cut = *rc::gen::inRange<std::size_t>(0, world.jobs.size());
+        const std::size_t cut = draw::in_range<std::size_t>(0, world.jobs.size());
         for (std::size_t i = 0; i < cut; ++i) {
             ledger.start(world.payer(world.jobs[i]), world.jobs[i].cores, world.start(world.jobs[i]));
         }
@@ -194,8 +193,8 @@ TEST_CASE("ledger: save, restore, go on equals going on") {
 
 // Kills: rebind() that forgets removed leaves, or loses what runs there.
 TEST_CASE("ledger: a new tree loses nothing of the whole") {
-    rc::prop("rebind", [] {
-        const Case world = random_case(*rc::gen::inRange(1, 20));
+    draw::property("rebind", [] {
+        const Case world = random_case(draw::in_range(1, 20));
         UsageLedger ledger = played(world);
         ledger.start(world.payer(world.jobs[0]), 5, world.start(world.jobs[0]));
         const Instant now = second(world.span);
@@ -216,13 +215,13 @@ TEST_CASE("ledger: a new tree loses nothing of the whole") {
 
 // Kills: a conversion that leaves out what runs; exp2 without its second-order term.
 TEST_CASE("ledger: a new half-life changes no usage of the moment") {
-    rc::prop("half-life", [] {
-        const Case world = random_case(*rc::gen::inRange(1, 20));
+    draw::property("half-life", [] {
+        const Case world = random_case(draw::in_range(1, 20));
         UsageLedger ledger = played(world);
         const Instant now = second(world.span);
         ledger.start(world.payer(world.jobs[0]), 5, world.start(world.jobs[0]));
         const UsageSnapshot before = ledger.snapshot(now);
-        const int seconds = *rc::gen::elementOf(std::vector<int>{0, 1, 60, 604800, 31536000});
+        const int seconds = draw::element_of(std::vector<int>{0, 1, 60, 604800, 31536000});
         ledger.set_half_life(std::chrono::seconds{seconds}, now);
         const UsageSnapshot after = ledger.snapshot(now);
         for (std::size_t i = 0; i < before.usage.size(); ++i) {

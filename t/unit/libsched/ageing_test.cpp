@@ -2,10 +2,9 @@
 // Since when a job ages under each rule.
 #include "libsched/priority/ageing.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -56,16 +55,16 @@ TEST_CASE("ageing: a restart forgets all wait, under every rule") {
 
 // Kills: a pause that adds the whole age again; a begin that moves a span already begun; a rule taken for another.
 TEST_CASE("ageing: the rules differ by holds alone, and in one order") {
-    rc::prop("last <= while <= since eligible <= since submit", [] {
+    draw::property("last <= while <= since eligible <= since submit", [] {
         std::array<Ageing, 4> ages{Ageing(AgeRule::since_last_eligible, at(0)), Ageing(AgeRule::while_eligible, at(0)),
                                    Ageing(AgeRule::since_eligible, at(0)), Ageing(AgeRule::since_submit, at(0))};
-        const auto steps = *rc::gen::container<std::vector<std::pair<int, bool>>>(
-            rc::gen::pair(rc::gen::inRange(0, 20), rc::gen::arbitrary<bool>()));
         std::int64_t now = 0;
         std::int64_t summed = 0;
         std::int64_t first = -1;
         bool can_start = false;
-        for (const auto& [gap, is_begin] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int gap = draw::in_range(0, 20);
+            const bool is_begin = draw::arbitrary<bool>();
             now += gap;
             summed += can_start ? gap : 0;
             for (Ageing& age : ages) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // R and jobspec: what is read, what is written, what is refused and how.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "libfairshare/base/json/r.hpp"
 #include "libsched/json/constraint.hpp"
 #include "libsched/json/jobspec.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -89,20 +88,20 @@ TEST_CASE("R: where no memory is known none is written") {
 // Kills: an encoder that groups ranks with equal cores but different gpus; hosts in the order of groups; memory by name
 // where several nodes have the same.
 TEST_CASE("R: decoding what was encoded gives the same value") {
-    rc::prop("round trip", [] {
+    draw::property("round trip", [] {
         R r;
-        const auto nodes = *rc::gen::container<std::vector<std::tuple<int, int, bool>>>(
-            rc::gen::tuple(rc::gen::inRange(1, 3), rc::gen::inRange(1, 4), rc::gen::arbitrary<bool>()));
-        const bool alike = *rc::gen::arbitrary<bool>();
+        const bool alike = draw::arbitrary<bool>();
         std::uint32_t rank = 0;
-        for (const auto& [gap, cores, gpu] : nodes) {
-            rank += static_cast<std::uint32_t>(gap);
+        for (std::size_t nodes = draw::length(); nodes > 0; nodes--) {
+            const auto gap = draw::in_range(1U, 3U);
+            const bool has_gpu = draw::arbitrary<bool>();
+            rank += gap;
             r.resources.nodes.push_back(
-                {rank, IdSet::range(1, static_cast<std::uint32_t>(cores)), gpu ? IdSet::range(0, 0) : IdSet{}});
-            r.resources.nodes.back().memory_mib = gpu ? 0U : 1000U * static_cast<std::uint32_t>(gap);
+                {rank, IdSet::range(1, draw::in_range(1U, 4U)), has_gpu ? IdSet::range(0, 0) : IdSet{}});
+            r.resources.nodes.back().memory_mib = has_gpu ? 0U : 1000U * gap;
             r.hosts.push_back((alike ? "node" : "node" + std::to_string(rank)));
         }
-        r.expiration = *rc::gen::inRange(0, 1000) / 4.;
+        r.expiration = draw::in_range(0, 1000) / 4.;
         RC_ASSERT(*decode_r(encode_r(r).dump()) == r);
     });
 }
@@ -167,28 +166,28 @@ TEST_CASE("jobspec: errors carry the path") {
 
 // Kills: an encoder that drops exclusive, qos or an unset limit.
 TEST_CASE("jobspec: decoding what was encoded gives the same value") {
-    rc::prop("round trip", [] {
+    draw::property("round trip", [] {
         Jobspec spec;
-        spec.request = {*rc::gen::inRange<std::uint32_t>(0, 4), *rc::gen::inRange<std::uint32_t>(1, 9),
-                        *rc::gen::inRange<std::uint32_t>(1, 9), false};
-        spec.request.exclusive = spec.request.nodes > 0 && *rc::gen::arbitrary<bool>();
-        spec.request.gpus_per_slot = *rc::gen::inRange<std::uint32_t>(0, 2);
-        spec.request.memory_per_slot_mib = *rc::gen::element<std::uint32_t>(0, 1, 1536, 4096);
-        const auto limit = *rc::gen::inRange(0, 10000);
+        spec.request = {draw::in_range<std::uint32_t>(0, 4), draw::in_range<std::uint32_t>(1, 9),
+                        draw::in_range<std::uint32_t>(1, 9), false};
+        spec.request.exclusive = spec.request.nodes > 0 && draw::arbitrary<bool>();
+        spec.request.gpus_per_slot = draw::in_range<std::uint32_t>(0, 2);
+        spec.request.memory_per_slot_mib = draw::element<std::uint32_t>(0, 1, 1536, 4096);
+        const auto limit = draw::in_range(0, 10000);
         spec.limit = limit == 0 ? Duration::max() : test::secs(limit);
-        spec.queue = *rc::gen::element<std::string>("", "debug");
-        spec.account = *rc::gen::element<std::string>("", "bio");
-        spec.qos = *rc::gen::element<std::string>("", "high");
-        spec.name = *rc::gen::element<std::string>("", "a job");
-        spec.constraints = *rc::gen::element<std::string>("", R"({"properties":["fast"]})");
-        if (*rc::gen::arbitrary<bool>()) {
-            spec.run_duration = Duration{*rc::gen::inRange(0, 10'000'000)};
+        spec.queue = draw::element<std::string>("", "debug");
+        spec.account = draw::element<std::string>("", "bio");
+        spec.qos = draw::element<std::string>("", "high");
+        spec.name = draw::element<std::string>("", "a job");
+        spec.constraints = draw::element<std::string>("", R"({"properties":["fast"]})");
+        if (draw::arbitrary<bool>()) {
+            spec.run_duration = Duration{draw::in_range(0, 10'000'000)};
         }
-        if (*rc::gen::arbitrary<bool>()) {
-            spec.weir_userid = *rc::gen::inRange<std::uint32_t>(0, 70000);
-            spec.weir_submit = Instant{Duration{*rc::gen::inRange<std::int64_t>(0, 2'000'000'000'000'000)}};
+        if (draw::arbitrary<bool>()) {
+            spec.weir_userid = draw::in_range<std::uint32_t>(0, 70000);
+            spec.weir_submit = Instant{Duration{draw::in_range<std::int64_t>(0, 2'000'000'000'000'000)}};
         }
-        spec.command = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "-n", ""));
+        spec.command = draw::several([] { return draw::element<std::string>("a", "-n", ""); });
         spec.environment = {{"PATH", "/bin"}};
         RC_ASSERT(*decode_jobspec(encode_jobspec(spec).dump()) == spec);
     });

@@ -2,8 +2,6 @@
 // When one job passes another under the policies that are no sum of factors, against asking them second by second.
 #include "libsched/order/course.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -11,6 +9,7 @@
 #include "libsched/order/load_threshold_priorities.hpp"
 #include "libsched/order/lsf_ranking.hpp"
 #include "libsched/order/moab_priorities.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -74,11 +73,11 @@ void same_as_stepping(const Course& a, const Course& b, Instant now, int seconds
 }
 
 double some(int most, int parts) {
-    return *rc::gen::inRange(-most * parts / 4, most * parts) / static_cast<double>(parts);
+    return draw::in_range(-most * parts / 4, most * parts) / static_cast<double>(parts);
 }
 
 MoabPolicy::Part part(int most) {
-    return {*rc::gen::element(0, 1, 1) * some(most, 8), *rc::gen::element(0., 0., 3., 12.5)};
+    return {draw::element(0, 1, 1) * some(most, 8), draw::element(0., 0., 3., 12.5)};
 }
 
 }  // namespace
@@ -135,10 +134,10 @@ TEST_CASE("course: jobs that age alike never pass each other, and what is asked 
 // of one job alone looked at; a bisection that is off by one; numbers not rounded, or jobs rounded to the same taken
 // for apart.
 TEST_CASE("course: Moab's passings are those of stepping second by second") {
-    rc::prop("passings = stepping", [] {
+    draw::property("passings = stepping", [] {
         PolicySettings settings;
-        settings.moab.allows_negative = *rc::gen::arbitrary<bool>();
-        settings.moab.xfactor_shortest = std::chrono::seconds(*rc::gen::inRange(1, 400));
+        settings.moab.allows_negative = draw::arbitrary<bool>();
+        settings.moab.xfactor_shortest = std::chrono::seconds(draw::in_range(1, 400));
         settings.moab.part(MoabComponent::service, "queue-time") = part(8);
         settings.moab.part(MoabComponent::service, "xfactor") = part(16);
         settings.moab.part(MoabComponent::target, "queue-time") = part(16);
@@ -146,22 +145,22 @@ TEST_CASE("course: Moab's passings are those of stepping second by second") {
         settings.moab.part(MoabComponent::credential, "user").weight = 1;
         for (const MoabComponent which : {MoabComponent::service, MoabComponent::target}) {
             auto& component = settings.moab.components[static_cast<std::size_t>(which)];
-            component.cap = *rc::gen::element(0., 0., 10., 40.);
-            component.weight = *rc::gen::element(1., 1., 2.5, -1.);
+            component.cap = draw::element(0., 0., 10., 40.);
+            component.weight = draw::element(1., 1., 2.5, -1.);
         }
         for (const char* user : {"a", "b"}) {
             MoabPolicy::Credential& credential = settings.moab.credentials[0][user];
-            credential.priority = *rc::gen::inRange(-10, 20);
-            credential.queue_time = std::chrono::seconds(*rc::gen::inRange(0, 1500));
-            credential.xfactor = *rc::gen::element(0., 1.5, 3.);
+            credential.priority = draw::in_range(-10, 20);
+            credential.queue_time = std::chrono::seconds(draw::in_range(0, 1500));
+            credential.xfactor = draw::element(0., 1.5, 3.);
         }
         MoabPriorities moab(settings);
         for (std::uint64_t id = 0; id < 2; id++) {
             const std::vector<std::string> names{id == 0 ? "a" : "b"};
             MoabPriorities::Job job;
             job.who[0] = moab.add_credential(0, names);
-            job.since = at(-*rc::gen::inRange(0, 600)) - a_tick * *rc::gen::inRange(0, 1000000);
-            job.limit = std::chrono::seconds(*rc::gen::inRange(0, 3000));
+            job.since = at(-draw::in_range(0, 600)) - a_tick * draw::in_range(0, 1000000);
+            job.limit = std::chrono::seconds(draw::in_range(0, 3000));
             moab.put(JobId{id}, job);
         }
         const Course a = placed(moab.course(JobId{0}, unused), 0);
@@ -175,20 +174,19 @@ TEST_CASE("course: Moab's passings are those of stepping second by second") {
 
 // Kills: steps of one job alone looked at.
 TEST_CASE("course: the load threshold's passings are those of stepping second by second") {
-    rc::prop("passings = stepping", [] {
+    draw::property("passings = stepping", [] {
         PolicySettings settings;
-        settings.load_threshold.rule.per_minute = *rc::gen::element(0., 0.01, 1., 50000.);
-        settings.load_threshold.rule.score_min = *rc::gen::element(0., 0.25);
+        settings.load_threshold.rule.per_minute = draw::element(0., 0.01, 1., 50000.);
+        settings.load_threshold.rule.score_min = draw::element(0., 0.25);
         settings.queues = {{"x", some(4, 4096)}, {"y", some(4, 4096)}};
-        if (*rc::gen::inRange(0, 4) == 0) {
-            settings.queues["y"] =
-                static_cast<double>(priority_max) / load_threshold_scale - *rc::gen::inRange(0, 500000);
+        if (draw::in_range(0, 4) == 0) {
+            settings.queues["y"] = static_cast<double>(priority_max) / load_threshold_scale - draw::in_range(0, 500000);
         }
         LoadThresholdPriorities load(settings, 16);
-        load.use(*rc::gen::inRange(0, 17), at(0));
+        load.use(draw::in_range(0, 17), at(0));
         load.put(JobId{0}, "x", at(0));
-        load.put(JobId{1}, "y", at(*rc::gen::inRange(0, 300)));
-        const Course a = placed(load.course(JobId{0}), *rc::gen::inRange<std::uint64_t>(0, 3));
+        load.put(JobId{1}, "y", at(draw::in_range(0, 300)));
+        const Course a = placed(load.course(JobId{0}), draw::in_range<std::uint64_t>(0, 3));
         const Course b = placed(load.course(JobId{1}), 1);
         RC_PRE(a.id != b.id);
         RC_ASSERT(compared(a, at(400)) == load.value(JobId{0}, at(400)));
@@ -208,11 +206,11 @@ TEST_CASE("passings: two numbers a rounding apart do not pass each other until t
 // Kills: a grace period that ends at its last instant instead of after it; those of subfactors left out; sums compared
 // by their nearest whole numbers.
 TEST_CASE("course: under APS the passings are those of stepping second by second") {
-    rc::prop("passings = stepping", [] {
+    draw::property("passings = stepping", [] {
         PolicySettings settings;
         settings.lsf.aps.emplace();
         for (ApsRule::Part& one : settings.lsf.aps->parts) {
-            one = {some(2, 4), *rc::gen::element(0., 3.), std::chrono::seconds(*rc::gen::element(0, 30, 200, 450))};
+            one = {some(2, 4), draw::element(0., 3.), std::chrono::seconds(draw::element(0, 30, 200, 450))};
         }
         const auto tree = parse_share_tree("\"a\" = 1\n\"a/@x\" = 1\n");
         const LsfRanking::Use use{std::get<ShareTree>(tree), {}};
@@ -221,11 +219,11 @@ TEST_CASE("course: under APS the passings are those of stepping second by second
             LsfRanking::Job job;
             job.place = id;
             job.queue = ranking.queue("q");
-            job.since = at(-*rc::gen::inRange(0, 300)) + a_tick * *rc::gen::inRange(0, 2);
-            job.slots = *rc::gen::inRange<std::uint32_t>(1, 4);
-            job.job_priority = *rc::gen::inRange(0, 3);
-            job.memory_mib = *rc::gen::inRange(0, 3);
-            job.admin = *rc::gen::element(0., 0.25);
+            job.since = at(-draw::in_range(0, 300)) + a_tick * draw::in_range(0, 2);
+            job.slots = draw::in_range<std::uint32_t>(1, 4);
+            job.job_priority = draw::in_range(0, 3);
+            job.memory_mib = draw::in_range(0, 3);
+            job.admin = draw::element(0., 0.25);
             ranking.put(JobId{id}, job);
         }
         same_as_stepping(placed(*ranking.course(JobId{0}, use), 0), placed(*ranking.course(JobId{1}, use), 1), at(0),

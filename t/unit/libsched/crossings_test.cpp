@@ -2,10 +2,9 @@
 // When one job passes another, against looking at every microsecond.
 #include "libsched/priority/crossings.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -84,13 +83,13 @@ TEST_CASE("crossings: a job that goes on ageing passes one that an earlier pass 
 // stops at the first change; a step of one job alone looked at.
 // Mutant: libsched/priority/crossings.cpp: points.push_back(begin - tick); => (void)tick;
 TEST_CASE("crossings: are those that looking at every microsecond finds") {
-    rc::prop("crossings = scan", [] {
-        const auto number = [](int below) { return *rc::gen::inRange(0, below); };
+    draw::property("crossings = scan", [] {
+        const auto number = [](int below) { return draw::in_range(0, below); };
         // Powers of two, so that every sum is exact and two different sums are at least one microsecond apart.
-        const int weight = *rc::gen::element(0, 1, 2, 4, 8, 16, 32);
-        const Duration wait_max{std::max(weight, 1) * *rc::gen::element(4, 8)};
+        const int weight = draw::element(0, 1, 2, 4, 8, 16, 32);
+        const Duration wait_max{std::max(weight, 1) * draw::element(4, 8)};
         PrioritySettings s = aging(weight, wait_max);
-        s.ceiling = static_cast<std::uint32_t>(*rc::gen::element(30, 1000000));
+        s.ceiling = static_cast<std::uint32_t>(draw::element(30, 1000000));
         s.only_raises = number(2) == 0;
         PriorityEngine engine(s);
         std::vector<PriorityEngine::Slot> slots;

@@ -2,13 +2,12 @@
 // The priority engine: factors, bypass, what a pass yields, explanations.
 #include "libsched/priority/engine.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "libsched/priority/explain.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -321,27 +320,22 @@ TEST_CASE("explain: jobs that are held back come after all others") {
 }
 
 namespace {
-rc::Gen<JobInputs> any_inputs() {
-    return rc::gen::apply(
-        [](int eligible, int association, int cores, int queue, int qos, int urgency) {
-            JobInputs in;
-            in.eligible = at(eligible);
-            in.association = static_cast<std::uint32_t>(association);
-            in.cores = static_cast<std::uint32_t>(cores);
-            in.queue = static_cast<std::uint16_t>(queue);
-            in.qos = static_cast<std::uint8_t>(qos);
-            in.urgency = static_cast<std::uint8_t>(urgency);
-            return in;
-        },
-        rc::gen::inRange(0, 8000), rc::gen::inRange(0, 4), rc::gen::inRange(1, 101), rc::gen::inRange(0, 2),
-        rc::gen::inRange(0, 3), rc::gen::element(0, 1, 10, 16, 30, 31));
+JobInputs any_inputs() {
+    JobInputs in;
+    in.eligible = at(draw::in_range(0, 8000));
+    in.association = draw::in_range(0U, 4U);
+    in.cores = draw::in_range(1U, 101U);
+    in.queue = static_cast<std::uint16_t>(draw::in_range(0, 2));
+    in.qos = static_cast<std::uint8_t>(draw::in_range(0, 3));
+    in.urgency = draw::element<std::uint8_t>(0, 1, 10, 16, 30, 31);
+    return in;
 }
 }  // namespace
 
 // Kills: a pass that skips the last slot; rounding by truncation; wait clamped at 0.99; a yield for an unchanged value.
 TEST_CASE("priority: a pass yields exactly the jobs whose naive priority changed") {
-    rc::prop("pass = naive formula", [] {
-        const auto jobs = *rc::gen::container<std::vector<JobInputs>>(any_inputs());
+    draw::property("pass = naive formula", [] {
+        const auto jobs = draw::several(any_inputs);
         const PrioritySettings s = settings();
         PriorityEngine engine(s);
         std::vector<PriorityEngine::Slot> slots;
@@ -378,8 +372,8 @@ TEST_CASE("priority: a pass yields exactly the jobs whose naive priority changed
 
 // Kills: a limit that is off by one; the first ones left unsorted; the least taken for the greatest.
 TEST_CASE("queue order: the first k are the beginning of the whole order") {
-    rc::prop("top k = prefix", [] {
-        const auto jobs = *rc::gen::container<std::vector<JobInputs>>(any_inputs());
+    draw::property("top k = prefix", [] {
+        const auto jobs = draw::several(any_inputs);
         PriorityEngine engine(settings());
         for (std::size_t i = 0; i < jobs.size(); i++) {
             JobInputs in = jobs[i];
@@ -388,7 +382,7 @@ TEST_CASE("queue order: the first k are the beginning of the whole order") {
         }
         const std::vector<double> factors{0., .125, .5, 1.};
         const auto all = in_queue_order(engine, at(5000), factors);
-        const std::size_t limit = *rc::gen::inRange(std::size_t{0}, jobs.size() + 2);
+        const std::size_t limit = draw::in_range(std::size_t{0}, jobs.size() + 2);
         const auto first = in_queue_order(engine, at(5000), factors, limit);
         RC_ASSERT(all.size() == jobs.size());
         RC_ASSERT(first.size() == std::min(limit, jobs.size()));
@@ -400,15 +394,14 @@ TEST_CASE("queue order: the first k are the beginning of the whole order") {
 
 // Kills: a comparison that ignores submission or id; <=> with a and b exchanged.
 TEST_CASE("queue order: total, and equal only for the same job") {
-    rc::prop("trichotomy and transitivity", [] {
-        const auto key = rc::gen::apply(
-            [](int p, int s, int id) {
-                return QueueKey{static_cast<std::uint32_t>(p), at(s), JobId{static_cast<std::uint64_t>(id)}};
-            },
-            rc::gen::inRange(0, 3), rc::gen::inRange(0, 3), rc::gen::inRange(0, 3));
-        const auto a = *key;
-        const auto b = *key;
-        const auto c = *key;
+    draw::property("trichotomy and transitivity", [] {
+        const auto key = [] {
+            return QueueKey{draw::in_range(0U, 3U), at(draw::in_range(0, 3)),
+                            JobId{draw::in_range<std::uint64_t>(0, 3)}};
+        };
+        const auto a = key();
+        const auto b = key();
+        const auto c = key();
         RC_ASSERT((a < b) + (b < a) + (a == b) == 1);
         RC_ASSERT(!(a < b && b < c) || a < c);
         RC_ASSERT(!(a.priority > b.priority) || a < b);

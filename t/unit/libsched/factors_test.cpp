@@ -2,12 +2,11 @@
 // The factors beyond Flux's six, Slurm's words for the settings, and what INCR_ONLY and given priorities do to a pass.
 #include "libsched/priority/factors.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "libsched/priority/explain.hpp"
 #include "libsched/priority/slurm.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -203,7 +202,7 @@ TEST_CASE("priority: settings of the new terms are judged") {
 
 // Kills: a floor that is compared before the first pass; a floor that survives an update; one that pass_one ignores.
 TEST_CASE("priority: with only_raises a pass never lowers a job, and its own update does") {
-    rc::prop("floor", [] {
+    draw::property("floor", [] {
         PrioritySettings s;
         s.only_raises = true;
         PrioritySettings free_settings = s;
@@ -214,9 +213,9 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
         const auto slot = engine.insert(in);
         const auto twin = unbound.insert(in);
         std::uint32_t least = 0;
-        const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
-            rc::gen::pair(rc::gen::inRange(0, 5), rc::gen::inRange(0, 101)));
-        for (const auto& [what, value] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int what = draw::in_range(0, 5);
+            const int value = draw::in_range(0, 101);
             const std::vector<double> factors{value / 100.};
             if (what == 0) {
                 in.urgency = static_cast<std::uint8_t>(value % 32);
@@ -247,8 +246,8 @@ TEST_CASE("priority: with only_raises a pass never lowers a job, and its own upd
 
 // Kills: a class table that is not rebuilt; extras that configure() loses; a static part without the last term.
 TEST_CASE("priority: new settings give what a new engine with them gives") {
-    rc::prop("configure = construct", [] {
-        const auto any = [] { return *rc::gen::inRange(0, 5); };
+    draw::property("configure = construct", [] {
+        const auto any = [] { return draw::in_range(0, 5); };
         const auto settings = [&] {
             PrioritySettings s = slurm::priority_settings(
                 slurm::priority_flags(any() == 0 ? "NO_NORMAL_ALL" : ""), any() > 2,

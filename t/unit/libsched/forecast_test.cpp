@@ -2,11 +2,10 @@
 // Why each job waits, and forecasts that come true.
 #include "libsched/forecast.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -21,6 +20,10 @@ Scheduler forecast_scheduler(const Policy& policy, std::uint32_t nodes, std::uin
     Scheduler s(policy);
     s.set_resources(machine(nodes, cores), IdSet::range(0, nodes - 1));
     return s;
+}
+PendingJob any_waiting(std::uint64_t id) {
+    const auto cores = draw::in_range(1U, 7U);
+    return waiting(id, cores, draw::in_range(1, 20));
 }
 WaitReason reason(const Scheduler& s, std::uint64_t id) {
     return why_waiting(s, JobId{id}, at(0))->reason;
@@ -101,14 +104,13 @@ TEST_CASE("forecast: a course has the head of a long queue, and says which jobs 
 
 // Kills: a copy of the head that forgets a reservation, what runs, or the priorities' unit; one that has more jobs.
 TEST_CASE("scheduler: the head of a queue that is not longer is the whole") {
-    rc::prop("both go on alike", [] {
-        const Policy policy = *rc::gen::element<Policy>(Fcfs{}, Easy{}, KeptReservations{}, Backfill{3});
+    draw::property("both go on alike", [] {
+        const Policy policy = draw::element<Policy>(Fcfs{}, Easy{}, KeptReservations{}, Backfill{3});
         auto whole = forecast_scheduler(policy, 2, 3);
         std::uint64_t id = 0;
         for (int round = 0; round < 3; ++round) {
-            for (const auto& [cores, limit] : *rc::gen::container<std::vector<std::pair<int, int>>>(
-                     rc::gen::pair(rc::gen::inRange(1, 7), rc::gen::inRange(1, 20)))) {
-                RC_ASSERT(whole.alloc(waiting(++id, static_cast<std::uint32_t>(cores), limit)).has_value());
+            for (std::size_t jobs = draw::length(); jobs > 0; jobs--) {
+                RC_ASSERT(whole.alloc(any_waiting(++id)).has_value());
             }
             auto head = whole.head(whole.pending());
             RC_ASSERT(head.pending() == whole.pending());
@@ -228,14 +230,12 @@ TEST_CASE("forecast: the budget counts the nodes that passes look at") {
 // Kills: a forecast by another policy than the scheduler's, one that frees jobs at other times than their limits, one
 // that changes the scheduler it looks at.
 TEST_CASE("forecast: comes true when nobody else comes and jobs run to their limits") {
-    rc::prop("each forecast is the start", [] {
-        const Policy policy = *rc::gen::element<Policy>(Fcfs{}, Easy{});
+    draw::property("each forecast is the start", [] {
+        const Policy policy = draw::element<Policy>(Fcfs{}, Easy{});
         auto s = forecast_scheduler(policy, 2, 3);
-        const auto jobs = *rc::gen::container<std::vector<std::pair<int, int>>>(
-            rc::gen::pair(rc::gen::inRange(1, 7), rc::gen::inRange(1, 20)));
         std::uint64_t id = 0;
-        for (const auto& [cores, limit] : jobs) {
-            RC_ASSERT(s.alloc(waiting(++id, static_cast<std::uint32_t>(cores), limit)).has_value());
+        for (std::size_t jobs = draw::length(); jobs > 0; jobs--) {
+            RC_ASSERT(s.alloc(any_waiting(++id)).has_value());
         }
         std::map<std::uint64_t, Instant> foretold;
         for (std::uint64_t job = 1; job <= id; job++) {

@@ -2,13 +2,12 @@
 // The head of a queue that sorts by the values sent: its order against a full sort of all jobs, and how little is sent.
 #include "libsched/priority/head_order.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -119,11 +118,11 @@ struct World {
 JobInputs any_job(std::uint64_t id, Instant now, int queues) {
     JobInputs in;
     in.id = JobId{id};
-    in.submit = at(*rc::gen::inRange(0, 3));
-    in.eligible = now - std::chrono::seconds(*rc::gen::inRange(-30, 300));
-    in.association = *rc::gen::inRange(0U, 5U);
-    in.queue = static_cast<std::uint16_t>(*rc::gen::inRange(0, queues));
-    in.urgency = *rc::gen::elementOf(std::vector<std::uint8_t>{16, 16, 16, 1, 30, 0, 31});
+    in.submit = at(draw::in_range(0, 3));
+    in.eligible = now - std::chrono::seconds(draw::in_range(-30, 300));
+    in.association = draw::in_range(0U, 5U);
+    in.queue = static_cast<std::uint16_t>(draw::in_range(0, queues));
+    in.urgency = draw::element_of(std::vector<std::uint8_t>{16, 16, 16, 1, 30, 0, 31});
     return in;
 }
 
@@ -151,23 +150,22 @@ void check_head(const World& world) {
 // Mutant: libsched/priority/head_order.cpp: first > 0 && rank[first - 1] < next => first > 0 && rank[first - 1] != none
 // Mutant: libsched/priority/head_order.cpp: !have_all ? 0 : => false ? 0 :
 TEST_CASE("head order: whatever happens, the other queue's first jobs are the true first, in their order") {
-    rc::prop("after each pass, the scheduler starts the true first of the jobs that may start", [] {
-        World world(*rc::gen::inRange<std::size_t>(1, 7));
-        const int queues = *rc::gen::inRange(1, 3);
+    draw::property("after each pass, the scheduler starts the true first of the jobs that may start", [] {
+        World world(draw::in_range<std::size_t>(1, 7));
+        const int queues = draw::in_range(1, 3);
         // Numbers that have nothing to do with the order, or those of the time when the job came.
-        const bool have_sense = *rc::gen::arbitrary<bool>();
+        const bool have_sense = draw::arbitrary<bool>();
         const auto number = [&](std::uint64_t id) {
             return have_sense ? std::max(1U, world.engine.priority(world.slots.at(id), world.now, world.factors))
-                              : *rc::gen::inRange(1U, 8U);
+                              : draw::in_range(1U, 8U);
         };
         std::uint64_t next = 1;
         const auto pick = [&] {
-            return std::next(world.slots.begin(), *rc::gen::inRange<int>(0, static_cast<int>(world.slots.size())))
-                ->first;
+            return std::next(world.slots.begin(), draw::in_range<int>(0, static_cast<int>(world.slots.size())))->first;
         };
-        const int steps = *rc::gen::inRange(1, 60);
+        const int steps = draw::in_range(1, 60);
         for (int step = 0; step < steps; step++) {
-            const int what = *rc::gen::inRange(0, 14);
+            const int what = draw::in_range(0, 14);
             if (what < 5 || world.slots.empty()) {
                 world.insert(any_job(next, world.now, queues));
                 world.set_number(next, std::min(number(next), behind_head_max));
@@ -176,8 +174,8 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
                 const auto waiting = world.as_sent();
                 world.erase(what == 5 || waiting.empty() ? pick() : waiting.front());
             } else if (what < 9) {  // ranks swap
-                std::swap(world.factors[*rc::gen::inRange<std::size_t>(0, 4)],
-                          world.factors[*rc::gen::inRange<std::size_t>(0, 4)]);
+                std::swap(world.factors[draw::in_range<std::size_t>(0, 4)],
+                          world.factors[draw::in_range<std::size_t>(0, 4)]);
             } else if (what == 9) {  // edited, held, expedited, released
                 const std::uint64_t id = pick();
                 JobInputs job = any_job(id, world.now, queues);
@@ -194,12 +192,12 @@ TEST_CASE("head order: whatever happens, the other queue's first jobs are the tr
                     world.put(id);
                 }
             } else if (what == 11) {
-                world.now += std::chrono::seconds(*rc::gen::inRange(0, 100));
-                if (*rc::gen::arbitrary<bool>()) {
+                world.now += std::chrono::seconds(draw::in_range(0, 100));
+                if (draw::arbitrary<bool>()) {
                     world.head.refresh(world.engine, world.now);
                 }
             } else if (what == 12) {
-                world.head.set_depth(*rc::gen::inRange<std::size_t>(1, 7));
+                world.head.set_depth(draw::in_range<std::size_t>(1, 7));
             } else {
                 world.head.forget_values();
                 for (auto& [id, value] : world.values) {

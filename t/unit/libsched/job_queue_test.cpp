@@ -2,12 +2,11 @@
 // The queue's index against a look at every job: with small chunks and groups, so that short histories make many.
 #include "libsched/job_queue.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "libsched/resource/count_space.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -49,15 +48,13 @@ CountJob any_count_job(std::uint64_t id, std::uint64_t random) {
 // not tell the group; summarize() that leaves the group as it was; a size class too low; limits rounded up; a group
 // skipped where the chunks of the one before are; rekey() that leaves the groups as they were.
 TEST_CASE("queue: the next one that fits is the one that a look at every job finds") {
-    rc::prop("same as the model", [] {
+    draw::property("same as the model", [] {
         SmallQueue queue;
         Model model;
         std::uint64_t id = 0;
-        const auto steps = *rc::gen::container<std::vector<std::pair<int, std::uint64_t>>>(
-            *rc::gen::inRange<std::size_t>(0, 300),
-            rc::gen::pair(rc::gen::weightedElement<int>({{8, 0}, {5, 1}, {6, 2}, {4, 3}, {1, 4}}),
-                          rc::gen::inRange<std::uint64_t>(0, 1'000'000'000)));
-        for (const auto& [kind, random] : steps) {
+        for (int steps = draw::in_range(0, 300); steps > 0; steps--) {
+            const int kind = draw::element(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4);
+            const auto random = draw::in_range<std::uint64_t>(0, 1'000'000'000);
             if (kind == 0) {
                 const CountJob job = any_count_job(id++, random);
                 RC_ASSERT(queue.insert(job));
@@ -146,13 +143,15 @@ TEST_CASE("queue: what was looked at for nothing is not looked at again") {
 
 // Kills: a group that lost a chunk to its neighbour, or whose chunk was made anew, and does not say that it is stale.
 TEST_CASE("queue: a group says what its chunks say, or that it is stale and less") {
-    rc::prop("bound", [](const std::vector<std::pair<std::uint8_t, std::uint32_t>>& steps) {
+    draw::property("bound", [] {
         SortedChunks<CountJob, SmallQueue::Traits, 4, 2> jobs;
-        for (const auto& [kind, random] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const int kind = draw::in_range(0, 4);
+            const auto random = draw::in_range<std::uint64_t>(0, 1'000'000'000);
             const CountJob job = any_count_job(random % 90, random);
-            if (kind % 4 < 2) {
+            if (kind < 2) {
                 jobs.insert(job);
-            } else if (kind % 4 == 2 && !jobs.empty()) {
+            } else if (kind == 2 && !jobs.empty()) {
                 const auto& items = jobs.chunks()[random % jobs.chunks().size()].items;
                 jobs.erase(QueueKey(items[random / 90 % items.size()].key));
             } else if (!jobs.empty()) {
@@ -181,7 +180,9 @@ TEST_CASE("queue: a group says what its chunks say, or that it is stale and less
 
 // Kills: a power of two taken one bit too late; rounding that falls at 2048 s.
 TEST_CASE("queue: a summary's limits and sizes rise with what they stand for") {
-    rc::prop("monotone", [](std::uint64_t a, std::uint64_t b) {
+    draw::property("monotone", [] {
+        const auto a = draw::arbitrary<std::uint64_t>();
+        const auto b = draw::arbitrary<std::uint64_t>();
         const auto [less, more] = std::minmax({a >> (b % 64), b >> (a % 64)});
         RC_ASSERT(Summary::size_of(less) <= Summary::size_of(more));
         RC_ASSERT(Summary::bounded(less) <= Summary::bounded(more));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libsched/sim/limited_order.hpp"
 
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/priority_order.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -141,17 +141,17 @@ TEST_CASE("limits in a replay: usage caps want usage that decays continuously") 
 // Kills: a job not held before anything was said of it; inner priorities told of jobs that are held back; an end that
 // gives no place back; cores not counted.
 TEST_CASE("limits in a replay: no limit is passed, and every job that may start does") {
-    CHECK(rc::check([] {
-        auto jobs = *test::workloads(8);
+    draw::property("whatever limits", [] {
+        auto jobs = test::any_workload(8);
         for (SimJob& job : jobs) {
-            job.user = static_cast<std::uint32_t>(*rc::gen::inRange(1, 3));
+            job.user = static_cast<std::uint32_t>(draw::in_range(1, 3));
             job.limit = std::max(job.limit, secs(1));
         }
-        const auto jobs_max = *rc::gen::inRange(1, 4);
-        const auto cores_max = *rc::gen::inRange(8, 9 + jobs_max);
+        const auto jobs_max = draw::in_range(1, 4);
+        const auto cores_max = draw::in_range(8, 9 + jobs_max);
         PolicySettings settings;
-        settings.policy = *rc::gen::element(PolicyKind::fcfs, PolicyKind::multifactor);
-        settings.update_interval = secs(*rc::gen::element(0, 30));
+        settings.policy = draw::element(PolicyKind::fcfs, PolicyKind::multifactor);
+        settings.update_interval = secs(draw::element(0, 30));
         const auto outcomes = replay("\"@a\" = {shares = 1, running_jobs_max = " + std::to_string(jobs_max) +
                                          ", cores_max = " + std::to_string(cores_max) + "}\n\"@b\" = 1\n",
                                      jobs, settings);
@@ -159,5 +159,5 @@ TEST_CASE("limits in a replay: no limit is passed, and every job that may start 
         const auto [at_once, cores] = most_of_first(outcomes);
         RC_ASSERT(at_once <= jobs_max);
         RC_ASSERT(cores <= cores_max);
-    }));
+    });
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The lines of a log: read ahead by a thread, inflated, cut in pieces; the fast way to read integers against the plain.
-#include <rapidcheck/catch.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,6 +12,7 @@
 
 #include "libsched/sim/read_ahead.hpp"
 #include "libsched/sim/swf.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 using Catch::Matchers::EndsWith;
@@ -74,10 +74,10 @@ std::optional<std::int64_t> plain_integer(const std::string& word) {
 // Kills: a piece given back to the thread before it is read to its end; the end of one piece lost when the next is
 // full.
 TEST_CASE("read ahead: the bytes of the source, in order, in whatever pieces they are asked for") {
-    rc::prop("read ahead equals the source", [] {
-        const std::string text = lines_of(*rc::gen::inRange(0, 4000));
-        auto source = read_ahead(text_source(text, *rc::gen::inRange<std::size_t>(1, 5000)));
-        const std::size_t wanted = *rc::gen::inRange<std::size_t>(1, 5000);
+    draw::property("read ahead equals the source", [] {
+        const std::string text = lines_of(draw::in_range(0, 4000));
+        auto source = read_ahead(text_source(text, draw::in_range<std::size_t>(1, 5000)));
+        const std::size_t wanted = draw::in_range<std::size_t>(1, 5000);
         std::string got, piece(wanted, '\0');
         while (const std::size_t count = *source(piece.data(), wanted)) {
             got.append(piece, 0, count);
@@ -196,18 +196,18 @@ TEST_CASE("lines: gzip members stand one after the other, zero bytes fill the la
 // Kills: the eight bytes read past a word near the line's end; a word of eight digits taken for seven; a sign lost; a
 // byte above '9' taken for a digit.
 TEST_CASE("swf: every field is read as the standard library reads it") {
-    rc::prop("a word in any field", [] {
-        const int digits = *rc::gen::element(0, 1, 2, 3, 5, 6, 7, 8, 9, 17, 18, 19, 20);
-        std::string word = *rc::gen::element<std::string>("", "-", "--", "+");
+    draw::property("a word in any field", [] {
+        const int digits = draw::element(0, 1, 2, 3, 5, 6, 7, 8, 9, 17, 18, 19, 20);
+        std::string word = draw::element<std::string>("", "-", "--", "+");
         for (int i = 0; i < digits; i++) {
-            word += static_cast<char>('0' + *rc::gen::inRange(0, 10));
+            word += static_cast<char>('0' + draw::in_range(0, 10));
         }
-        if (*rc::gen::inRange(0, 4) == 0) {
-            word.insert(*rc::gen::inRange<std::size_t>(0, word.size() + 1), 1, *rc::gen::arbitrary<char>());
+        if (draw::in_range(0, 4) == 0) {
+            word.insert(draw::in_range<std::size_t>(0, word.size() + 1), 1, draw::arbitrary<char>());
         }
         const auto is_plain = [](char c) { return c != ' ' && c != '\t' && c != '\r' && c != '\n'; };
         RC_PRE(!word.empty() && std::all_of(word.begin(), word.end(), is_plain));
-        const auto field = *rc::gen::element<std::size_t>(0, 1, 4, 8, 14, 15, 16, 17);
+        const auto field = draw::element<std::size_t>(0, 1, 4, 8, 14, 15, 16, 17);
         std::string line;
         for (std::size_t i = 0; i < 18; i++) {
             line += (i > 0 ? " " : "") + (i == field ? word : "7");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Metrics of a replay by hand and against a second-by-second count.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "libsched/sim/fairness.hpp"
 #include "libsched/sim/simulate.hpp"
 #include "libsched/sim/usage_history.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -34,7 +33,7 @@ std::int64_t seconds(Instant at) {
 }
 
 std::vector<SimJob> any_log() {
-    auto log = *test::workloads(4);
+    auto log = test::any_workload(4);
     log.push_back(SimJob{0, log.empty() ? test::at(0) : log.back().submit, test::secs(5), test::secs(6), 2});
     for (std::size_t i = 0; i < log.size(); ++i) {
         log[i].user = static_cast<std::uint32_t>(i * 7 % 3);
@@ -140,11 +139,11 @@ TEST_CASE("metrics: nothing ran") {
 
 // Kills: a division that stops at the first who asks for little; shares taken of all instead of those who are left.
 TEST_CASE("fair division: all is dealt out, nobody gets more than he asks for, nobody envies by shares") {
-    rc::prop("water-filling", [] {
+    draw::property("water-filling", [] {
         PartyTree tree;
-        const auto parties = *rc::gen::inRange(1U, 8U);
+        const auto parties = draw::in_range(1U, 8U);
         for (std::uint32_t i = 1; i <= parties; ++i) {
-            tree.parties.push_back({"p", *rc::gen::inRange(0U, i), *rc::gen::inRange(1U, 5U)});
+            tree.parties.push_back({"p", draw::in_range(0U, i), draw::in_range(1U, 5U)});
         }
         std::vector<bool> is_leaf(parties + 1, true);
         for (std::uint32_t i = 1; i <= parties; ++i) {
@@ -155,7 +154,7 @@ TEST_CASE("fair division: all is dealt out, nobody gets more than he asks for, n
             if (is_leaf[i]) {
                 division.ask(i, 3);
                 division.divide();
-                division.ask(i, *rc::gen::inRange(0, 9) - 3);
+                division.ask(i, draw::in_range(0, 9) - 3);
             }
         }
         division.divide();
@@ -192,7 +191,7 @@ TEST_CASE("fair division: no shares, no entitlement") {
 
 // Kills: a stretch counted twice or not at all; demand without what runs; running cores not given back.
 TEST_CASE("fairness: the integrals are those of a count second by second") {
-    rc::prop("second by second", [] {
+    draw::property("second by second", [] {
         const auto outcomes = replayed(any_log(), Easy{});
         const PartyTree tree = parties_by_user(test::jobs_of(outcomes));
         const FairnessMetrics metrics = fairness_metrics(Timeline(outcomes), tree, 4);
@@ -268,19 +267,19 @@ TEST_CASE("fairness: an equal part of the machine for each job in the system") {
 // Kills: those behind the job left in; what has run already not taken from the limit; a job that ends now still there;
 // what is overdue expected at another instant by the first reservation than by the others.
 TEST_CASE("fair start: the state at a submission gives what a replay without later jobs gives") {
-    rc::prop("exact equals truncated", [] {
+    draw::property("exact equals truncated", [] {
         auto log = any_log();
         const Policy policy =
-            *rc::gen::element(Policy(Fcfs{}), Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all}));
+            draw::element(Policy(Fcfs{}), Policy(Easy{}), Policy(Backfill{2}), Policy(Backfill{Backfill::all}));
         for (SimJob& job : log) {  // some requested nothing, and some run longer than they requested
             const Duration kept = std::max({job.limit, job.run, test::secs(1)});
-            job.limit = *rc::gen::element(kept, test::secs(1), Duration::max());
+            job.limit = draw::element(kept, test::secs(1), Duration::max());
         }
         RC_ASSERT(has_exact_fair_starts(policy));
         RC_LOG() << name_of(policy) << "\n";
         const auto outcomes = replayed(log, policy);
         // In an order that is not the log's: the state is found for every place by itself.
-        const auto places = fair_start_places(log.size(), log.size() - 1, *rc::gen::inRange(0, 9));
+        const auto places = fair_start_places(log.size(), log.size() - 1, draw::in_range(0, 9));
         const auto exact = fair_starts(outcomes, 4, policy, places);
         const auto truncated = fair_starts_replayed(outcomes, places, [&](std::span<const SimJob> jobs) {
             return Result(std::optional(simulate(jobs, 4, policy).value().back()));

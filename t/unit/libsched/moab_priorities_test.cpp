@@ -2,11 +2,10 @@
 // What Moab's components add up of a job, and how often it was bypassed, against counting it one by one.
 #include "libsched/order/moab_priorities.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -118,8 +117,8 @@ TEST_CASE("Moab: a job is bypassed by each that starts from behind it, while it 
 // place the wrong way round; counts lost in a hold or with the next full pass; what was told by a full pass alone taken
 // for the job's value.
 TEST_CASE("Moab: bypasses are those that looking at the whole queue at each start counts") {
-    rc::prop("raw sums = naive counts", [] {
-        PolicySettings settings = only(MoabComponent::service, "bypass", *rc::gen::element(1, 3));
+    draw::property("raw sums = naive counts", [] {
+        PolicySettings settings = only(MoabComponent::service, "bypass", draw::element(1, 3));
         settings.moab.part(MoabComponent::resource, "processors").weight = 1;
         MoabPriorities moab(settings);
         struct Naive {
@@ -134,17 +133,17 @@ TEST_CASE("Moab: bypasses are those that looking at the whole queue at each star
             return static_cast<std::uint32_t>(std::max(1., one.job.cores + weight * one.bypassed));
         };
         std::uint64_t place = 0;
-        const int steps = *rc::gen::inRange(1, 60);
+        const int steps = draw::in_range(1, 60);
         for (int step = 0; step < steps; step++) {
-            const auto id = *rc::gen::inRange<std::uint64_t>(0, 8);
+            const auto id = draw::in_range<std::uint64_t>(0, 8);
             Naive& one = jobs[id];
-            const int what = *rc::gen::inRange(0, 10);
+            const int what = draw::in_range(0, 10);
             if (what < 4) {  // it comes, comes back, or is changed
                 if (!one.waits) {
                     one.job.place = place++;
                     one.told.reset();
                 }
-                one.job.cores = *rc::gen::inRange<std::uint32_t>(0, 4);
+                one.job.cores = draw::in_range<std::uint32_t>(0, 4);
                 one.waits = true;
                 moab.put(JobId{id}, one.job);
             } else if (what == 4) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Every policy against its naive twin, on a count of cores and on one node that has them all.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "libsched/policy/combination.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/naive_replay.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -22,8 +21,8 @@ std::vector<std::int64_t> start_seconds(const std::vector<Instant>& starts) {
 }
 
 void same_as_naive(const std::string& policy, const Rules& rules, std::size_t jobs_max = 25) {
-    rc::prop(policy + " starts every job when its naive twin does", [&] {
-        auto jobs = *test::workloads(8);
+    draw::property(policy + " starts every job when its naive twin does", [&] {
+        auto jobs = test::any_workload(8);
         jobs.resize(std::min(jobs.size(), jobs_max));
         for (SimJob& job : jobs) {
             job.limit = std::max(job.limit, test::secs(1));
@@ -75,17 +74,17 @@ TEST_CASE("greedy: the combination that delays no reservation and is worth most,
 
 // Kills: a bound that cuts off the best; a bound ignored; an item taken twice.
 TEST_CASE("greedy: the combination is the best of all") {
-    rc::prop("no subset that fits is worth more", [] {
-        const auto count = static_cast<std::size_t>(*rc::gen::inRange(0, 10));
+    draw::property("no subset that fits is worth more", [] {
+        const auto count = static_cast<std::size_t>(draw::in_range(0, 10));
         std::vector<Combination::Item> items;
         for (std::size_t i = 0; i < count; i++) {
-            items.push_back({static_cast<std::uint64_t>(*rc::gen::inRange(1, 9)), *rc::gen::inRange<std::size_t>(1, 4),
-                             *rc::gen::inRange(0, 12)});
+            items.push_back({static_cast<std::uint64_t>(draw::in_range(1, 9)), draw::in_range<std::size_t>(1, 4),
+                             draw::in_range(0, 12)});
         }
         std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.value > b.value; });
         std::vector<std::uint64_t> bounds;
         for (const int most : {20, 12, 8}) {
-            bounds.push_back(static_cast<std::uint64_t>(*rc::gen::inRange(0, most)));
+            bounds.push_back(static_cast<std::uint64_t>(draw::in_range(0, most)));
         }
         const auto value_of = [&](const auto& takes) -> std::int64_t {
             std::vector<std::uint64_t> cores(bounds.size());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The plan of the nodes against a table of every node in every microsecond: the shortest time there is.
 #include "libsched/resource/node_plan.hpp"
-
-#include <rapidcheck/catch.h>
+#include "t/unit/draws.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -78,7 +77,7 @@ class Table {
 std::vector<Pick> some() {
     std::vector<Pick> made;
     for (std::uint32_t node = 0; node < nodes; node++) {
-        const Room room{*rc::gen::inRange(0U, 3U), *rc::gen::inRange(0U, 2U), *rc::gen::inRange(0U, 3U)};
+        const Room room{draw::in_range(0U, 3U), draw::in_range(0U, 2U), draw::in_range(0U, 3U)};
         if (room.cores > 0) {
             made.push_back({node, room});
         }
@@ -101,26 +100,26 @@ ResourceSet planned_machine() {
 // is overdue counted as free now, or not counted for what is kept from now on; a dropped place that leaves something
 // behind; kinds or nodes mixed up; a node that is down counted.
 TEST_CASE("node plan: the earliest place is what a look at every instant finds") {
-    rc::prop("same as the table", [] {
+    draw::property("same as the table", [] {
         ResourcePool pool(planned_machine(), IdSet::range(0, nodes - 1));
         NodePlan plan(nodes);
         Table table;
         std::vector<Pick> busy;
         for (std::uint32_t node = 0; node < nodes; node++) {
             table.change(node, Table::now, whole_node, 1);
-            const Room room{*rc::gen::inRange(0U, 5U), *rc::gen::inRange(0U, 3U), *rc::gen::inRange(0U, 5U)};
+            const Room room{draw::in_range(0U, 5U), draw::in_range(0U, 3U), draw::in_range(0U, 5U)};
             busy.push_back({node, room});
         }
         pool.take(busy);
         table.change(Table::now, busy, -1);
-        if (*rc::gen::inRange(0, 8) == 0) {
+        if (draw::in_range(0, 8) == 0) {
             pool.set_up(IdSet::range(1, 1), false);
             table.take_down(1);
         }
         // What comes back need not be what is taken: the plan does not ask.
-        const int count = *rc::gen::inRange(0, 16);
+        const int count = draw::in_range(0, 16);
         for (int i = 0; i < count; i++) {
-            const int end = *rc::gen::inRange(-5, 60);
+            const int end = draw::in_range(-5, 60);
             const auto given = some();
             plan.add(instant_at(end), given);
             table.change(Table::column(end), given, 1);
@@ -129,10 +128,10 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
                 table.change(Table::column(end), given, -1);
             }
         }
-        const int kept = *rc::gen::inRange(0, 16);
+        const int kept = draw::in_range(0, 16);
         for (int i = 0; i < kept; i++) {
-            const int from = *rc::gen::inRange(0, 60);
-            const int until = from + *rc::gen::inRange(1, 30);
+            const int from = draw::in_range(0, 60);
+            const int until = from + draw::in_range(1, 30);
             const NodePlan::Place place{instant_at(from), instant_at(until), some()};
             plan.hold(place);
             if (i % 5 == 4) {
@@ -143,13 +142,13 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
             table.change(Table::column(until), place.picks, 1);
         }
         Request request;
-        request.nodes = *rc::gen::inRange(0U, nodes + 1);
-        request.slots = *rc::gen::inRange(1U, 4U);
-        request.cores_per_slot = *rc::gen::inRange(1U, 3U);
-        request.gpus_per_slot = *rc::gen::element(0U, 0U, 1U);
-        request.memory_per_slot_mib = *rc::gen::element(0U, 0U, 1U, 2U);
-        const int limit = *rc::gen::inRange(1, 40);
-        const int horizon = *rc::gen::element(20, 100, length);
+        request.nodes = draw::in_range(0U, nodes + 1);
+        request.slots = draw::in_range(1U, 4U);
+        request.cores_per_slot = draw::in_range(1U, 3U);
+        request.gpus_per_slot = draw::element(0U, 0U, 1U);
+        request.memory_per_slot_mib = draw::element(0U, 0U, 1U, 2U);
+        const int limit = draw::in_range(1, 40);
+        const int horizon = draw::element(20, 100, length);
         int found = -1;
         for (int t = 0; t + 1 < length && found < 0; t++) {
             found = table.fits(request, t, std::min(t + limit, horizon)) ? t : -1;

@@ -2,8 +2,6 @@
 // What every order of waiting jobs promises, asked of each that there is, and of one more that is defined here.
 #include "libsched/order/orders.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libsched/sim/replay_order.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/replays.hpp"
 #include "t/unit/libsched/workload.hpp"
 
@@ -249,11 +248,11 @@ TEMPLATE_TEST_CASE("orders: a held job has no place, and has one again afterward
 // Kills: a course of another number than the queue's; a slope that the number leaves.
 TEMPLATE_TEST_CASE("orders: a course says the number that the order says, and keeps to its slope", "",
                    WEIR_ALL_ORDERS) {
-    rc::prop("from any instant on", [] {
+    draw::property("from any instant on", [] {
         World<TestType> world;
-        const Instant since = at(*rc::gen::inRange(0, 1000));
-        const Instant now = since + test::secs(*rc::gen::inRange(0, 100'000));
-        world.order.put(JobId{0}, world.job(1, *rc::gen::inRange(0U, 2U), since), since);
+        const Instant since = at(draw::in_range(0, 1000));
+        const Instant now = since + test::secs(draw::in_range(0, 100'000));
+        world.order.put(JobId{0}, world.job(1, draw::in_range(0U, 2U), since), since);
         world.ask(now);
         const auto course = world.order.course(JobId{0}, world.use);
         if (!course) {
@@ -261,7 +260,7 @@ TEMPLATE_TEST_CASE("orders: a course says the number that the order says, and ke
         }
         RC_ASSERT(course->is_rounded);
         RC_ASSERT(std::llround(course->number(now)) == world.value(JobId{0}));
-        const Instant later = now + test::secs(*rc::gen::inRange(1, 100'000));
+        const Instant later = now + test::secs(draw::in_range(1, 100'000));
         const Slope slope = course->slope(now, later);
         const double gain = course->number(later) - course->number(now);
         const double seconds = to_seconds(later - now);

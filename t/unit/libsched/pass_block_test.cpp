@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libsched/priority/pass_block.hpp"
+#include "t/unit/draws.hpp"
 
-#include <rapidcheck.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -11,14 +11,13 @@ using namespace weir;
 // Kills: factors[association] past the end; a wait that is not cut off at either end; the sum converted as if it fitted
 // 31 bits, or too soon as if it did not; 1 not the least; urgency not asked; terms added in another order.
 TEST_CASE("pass block: every width gives what the one formula gives job by job") {
-    CHECK(rc::check([] {
-        const auto number = [](auto low, auto high) { return *rc::gen::inRange<std::int64_t>(low, high); };
-        const std::int64_t wait_max = number(1, std::int64_t{1} << *rc::gen::element(20, 40, 51));
+    draw::property("the same bits", [] {
+        const auto number = [](auto low, auto high) { return draw::in_range<std::int64_t>(low, high); };
+        const std::int64_t wait_max = number(1, std::int64_t{1} << draw::element(20, 40, 51));
         const PassValues values{static_cast<double>(number(0, 5'000'000'000)), wait_max,
-                                static_cast<double>(number(0, 5'000'000'000)) / 7, *rc::gen::element(0.5, 0x1p-30),
-                                *rc::gen::element(1000., 4294967294.)};
-        const auto count =
-            static_cast<std::size_t>(*rc::gen::element<int>(1, 7, 512, static_cast<int>(number(1, 512))));
+                                static_cast<double>(number(0, 5'000'000'000)) / 7, draw::element(0.5, 0x1p-30),
+                                draw::element(1000., 4294967294.)};
+        const auto count = static_cast<std::size_t>(draw::element<int>(1, 7, 512, static_cast<int>(number(1, 512))));
         const auto factor_count = static_cast<std::uint32_t>(number(0, 20));
         std::vector<double> factors(factor_count + 1);
         for (std::uint32_t i = 0; i < factor_count; i++) {
@@ -29,7 +28,7 @@ TEST_CASE("pass block: every width gives what the one formula gives job by job")
         std::vector<std::uint32_t> association;
         std::vector<std::uint8_t> urgency;
         const std::int64_t now = number(0, std::int64_t{1} << 52);
-        const bool is_never = *rc::gen::arbitrary<bool>();
+        const bool is_never = draw::arbitrary<bool>();
         for (std::size_t i = 0; i < count; i++) {
             const std::int64_t waited = number(-5, 5) * (wait_max / 3) + number(-2, 3);
             eligible.push_back(is_never && i % 5 == 0 ? std::numeric_limits<std::int64_t>::max() : now - waited);
@@ -40,11 +39,11 @@ TEST_CASE("pass block: every width gives what the one formula gives job by job")
         // Half of them next to where something changes: a whole number, the ends of the range, the 32nd bit.
         const double most = std::min(values.ceiling, 4e9);
         for (std::size_t i = 0; i < count; i += 2) {
-            const double edge = *rc::gen::element(1., 2., 0x1p31, values.ceiling, std::floor(most / 7 * 3));
+            const double edge = draw::element(1., 2., 0x1p31, values.ceiling, std::floor(most / 7 * 3));
             const std::uint32_t a = association[i] & 0x3FFFFFFFU;
             const std::int64_t waited = std::clamp<std::int64_t>(now - eligible[i], 0, wait_max);
             const double wait = static_cast<double>(waited) / static_cast<double>(wait_max);
-            fixed[i] = edge + *rc::gen::element(0., 0., 0.25, -0.25, -0.75) - values.bias -
+            fixed[i] = edge + draw::element(0., 0., 0.25, -0.25, -0.75) - values.bias -
                        (values.wait_weight * wait + values.fairshare_weight * (a < factor_count ? factors[a] : 0.));
         }
         const PassColumns jobs{eligible.data(), fixed.data(),   association.data(), urgency.data(),
@@ -60,5 +59,5 @@ TEST_CASE("pass block: every width gives what the one formula gives job by job")
             block(values, jobs, now, count, got.data());
             RC_ASSERT(got == wanted);
         }
-    }));
+    });
 }

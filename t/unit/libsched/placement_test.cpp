@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Gpus, memory, sets of nodes, the choice of nodes; constraints by set algebra against a node-by-node judge.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <functional>
 
 #include "libsched/resource/constraint.hpp"
 #include "libsched/resource/resource_space.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -150,26 +149,28 @@ TEST_CASE("space: the head's gpus are kept from long jobs, its node's cores are 
 // Kills: release() that forgets gpus or memory; take() of more than a node has free; a set or an exclusive node that is
 // ignored; shared slots cut in two; a choice that finds less than `first` does.
 TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits the same") {
-    rc::prop("alloc + free restores for each choice", [] {
-        auto p = rich(3, *rc::gen::element(NodeChoice::first, NodeChoice::best_fit, NodeChoice::least_loaded));
+    draw::property("alloc + free restores for each choice", [] {
+        auto p = rich(3, draw::element(NodeChoice::first, NodeChoice::best_fit, NodeChoice::least_loaded));
         const IdSet some = IdSet::range(1, 2);
         const std::uint32_t set = p.keep_set(some);
         std::vector<ResourceSet> held;
-        const auto steps = *rc::gen::container<std::vector<std::tuple<bool, int, int, int, int>>>(
-            rc::gen::tuple(rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 4), rc::gen::inRange(1, 6),
-                           rc::gen::inRange(0, 3), rc::gen::inRange(0, 6)));
-        for (const auto& [frees, nodes, slots, gpus, other] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const bool frees = draw::arbitrary<bool>();
+            const auto nodes = draw::in_range(0U, 4U);
+            const auto slots = draw::in_range(1U, 6U);
+            const auto gpus = draw::in_range(0U, 3U);
+            const auto other = draw::in_range(0U, 6U);
             if (frees && !held.empty()) {
-                const std::size_t i = static_cast<std::size_t>(slots) % held.size();
+                const std::size_t i = slots % held.size();
                 RC_ASSERT(p.release(held[i]).has_value());
                 held.erase(held.begin() + static_cast<long>(i));
             } else {
-                const Request request{static_cast<std::uint32_t>(nodes),
-                                      static_cast<std::uint32_t>(slots),
-                                      1U + static_cast<std::uint32_t>(other % 2),
+                const Request request{nodes,
+                                      slots,
+                                      1U + other % 2,
                                       nodes > 0 && other > 4,
-                                      static_cast<std::uint32_t>(gpus),
-                                      static_cast<std::uint32_t>(other / 2) * 1400,
+                                      gpus,
+                                      other / 2 * 1400,
                                       other % 3 == 0 ? set : 0U};
                 const auto picks = p.place(request, p.free_by_node(), {});
                 const auto first = weir::place(request, {NodeChoice::first,
@@ -217,27 +218,24 @@ TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits
 namespace {
 
 /// Any expression over two properties, three hosts and four ranks.
-rc::Gen<Constraint> constraints(int depth) {
+Constraint any_constraint(int depth) {
     using Kind = Constraint::Kind;
-    return rc::gen::exec([depth] {
-        Constraint c;
-        c.kind =
-            *rc::gen::element(Kind::properties, Kind::hosts, Kind::ranks, Kind::all_of, Kind::any_of, Kind::not_all);
-        if (c.kind == Kind::properties) {
-            c.names = *rc::gen::container<std::vector<std::string>>(
-                rc::gen::element<std::string>("fast", "^fast", "big", "^big", "gone", "^gone"));
-        } else if (c.kind == Kind::hosts) {
-            c.names = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "b", "z"));
-        } else if (c.kind == Kind::ranks) {
-            c.ranks.add(*rc::gen::inRange<std::uint32_t>(0, 5));
-        } else if (depth > 0) {
-            const int parts = *rc::gen::inRange(0, 3);
-            for (int i = 0; i < parts; i++) {
-                c.parts.push_back(*constraints(depth - 1));
-            }
+    Constraint c;
+    c.kind = draw::element(Kind::properties, Kind::hosts, Kind::ranks, Kind::all_of, Kind::any_of, Kind::not_all);
+    if (c.kind == Kind::properties) {
+        c.names =
+            draw::several([] { return draw::element<std::string>("fast", "^fast", "big", "^big", "gone", "^gone"); });
+    } else if (c.kind == Kind::hosts) {
+        c.names = draw::several([] { return draw::element<std::string>("a", "b", "z"); });
+    } else if (c.kind == Kind::ranks) {
+        c.ranks.add(draw::in_range<std::uint32_t>(0, 5));
+    } else if (depth > 0) {
+        const int parts = draw::in_range(0, 3);
+        for (int i = 0; i < parts; i++) {
+            c.parts.push_back(any_constraint(depth - 1));
         }
-        return c;
-    });
+    }
+    return c;
 }
 
 /// The same judged for one node, as RFC 31 words it.
@@ -288,13 +286,13 @@ TEST_CASE("constraint: as many host names as a constraint may have, on as many h
 // Kills: not that means none-of; or that means and; a negated property that holds on nodes outside `all`; hosts that
 // are all required.
 TEST_CASE("constraint: set algebra gives what judging node by node gives") {
-    rc::prop("same ranks", [] {
+    draw::property("same ranks", [] {
         IdSet two;
         two.add(0);
         two.add(3);
         const NodeNames names{{{"a", two}, {"b", IdSet::range(1, 1)}, {"c", IdSet::range(4, 4)}},
                               {{"fast", IdSet::range(0, 1)}, {"big", IdSet::range(1, 3)}}};
-        const Constraint c = *constraints(3);
+        const Constraint c = any_constraint(3);
         IdSet all = IdSet::range(0, 1);
         all.add(IdSet::range(3, 4));
         IdSet expected;

@@ -2,8 +2,6 @@
 // FCFS and EASY: hand cases of the reference semantics, and properties over whole random replays.
 #include "libsched/policy/policy.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -12,6 +10,7 @@
 #include "libsched/resource/resource_space.hpp"
 #include "libsched/scheduler.hpp"
 #include "libsched/sim/simulate.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -95,8 +94,8 @@ TEST_CASE("policy: what is unknown is named, with what would be right") {
 
 // Kills: an Fcfs that goes on after the first blocked job.
 TEST_CASE("fcfs: nobody starts before one who was submitted earlier") {
-    rc::prop("starts are in order of submission", [] {
-        const auto jobs = *test::workloads(8);
+    draw::property("starts are in order of submission", [] {
+        const auto jobs = test::any_workload(8);
         const auto result = simulate(jobs, 8, Fcfs{});
         RC_ASSERT(result.has_value());
         RC_ASSERT(std::is_sorted(result->begin(), result->end()));
@@ -105,8 +104,8 @@ TEST_CASE("fcfs: nobody starts before one who was submitted earlier") {
 
 // Kills: extra_ that is not reduced; `end < shadow || need <= free` in place of extra; a shadow without all ties.
 TEST_CASE("easy: backfilling never delays the head's reservation") {
-    rc::prop("a head's estimate never moves back, and the head starts by it", [] {
-        const auto jobs = *test::workloads(8);
+    draw::property("a head's estimate never moves back, and the head starts by it", [] {
+        const auto jobs = test::any_workload(8);
         std::map<std::uint64_t, Instant> estimates;
         JobQueue<PendingJob> queue;
         CountSpace space(8);
@@ -157,8 +156,8 @@ TEST_CASE("easy: backfilling never delays the head's reservation") {
 
 // Kills: extra that long jobs do not use up; a head that takes cores free now before cores that come back.
 TEST_CASE("easy: on nodes, one-core slots start exactly when they do on a count") {
-    rc::prop("simulate on nodes = simulate on a count", [] {
-        const auto jobs = *test::workloads(12);
+    draw::property("simulate on nodes = simulate on a count", [] {
+        const auto jobs = test::any_workload(12);
         RC_ASSERT(*simulate(jobs, machine(4, 3), Easy{}) == *simulate(jobs, 12, Easy{}));
         RC_ASSERT(*simulate(jobs, machine(3, 4), Fcfs{}) == *simulate(jobs, 12, Fcfs{}));
     });
@@ -166,8 +165,8 @@ TEST_CASE("easy: on nodes, one-core slots start exactly when they do on a count"
 
 // Kills: any space that gives more than it has.
 TEST_CASE("easy: never more cores in use than there are") {
-    rc::prop("capacity holds", [] {
-        const auto jobs = *test::workloads(8);
+    draw::property("capacity holds", [] {
+        const auto jobs = test::any_workload(8);
         const auto begun = *simulate(jobs, 8, Easy{});
         for (std::size_t k = 0; k < jobs.size(); k++) {
             std::uint32_t used = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libsched/sim/priority_order.hpp"
 
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "libsched/sim/lublin.hpp"
 #include "libsched/sim/replay_order.hpp"
 #include "libsched/sim/simulate.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/replays.hpp"
 
 using namespace weir;
@@ -17,7 +17,7 @@ namespace {
 
 std::vector<SimJob> some_jobs() {
     LublinSettings model;
-    model.seed = *rc::gen::inRange<std::uint64_t>(1, 1'000'000);
+    model.seed = draw::in_range<std::uint64_t>(1, 1'000'000);
     model.jobs = 120;
     model.cores = 16;
     model.load = 1.2;
@@ -62,11 +62,11 @@ class AskedAlways final : public QueueOrder {
 PolicySettings some_settings() {
     PolicySettings settings;
     settings.policy =
-        *rc::gen::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab, PolicyKind::load_threshold);
-    settings.update_interval = std::chrono::seconds(*rc::gen::element(0, 30, 600));
-    settings.only_raises = *rc::gen::element(false, false, true);
-    settings.half_life = std::chrono::hours(*rc::gen::element(2, 24));
-    settings.weights = {*rc::gen::element(0., 1000.), 10000, 0, 0, *rc::gen::element(0., 500.), 0};
+        draw::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab, PolicyKind::load_threshold);
+    settings.update_interval = std::chrono::seconds(draw::element(0, 30, 600));
+    settings.only_raises = draw::element(false, false, true);
+    settings.half_life = std::chrono::hours(draw::element(2, 24));
+    settings.weights = {draw::element(0., 1000.), 10000, 0, 0, draw::element(0., 500.), 0};
     settings.moab.components[static_cast<std::size_t>(MoabComponent::service)].parts[0].weight = 1;
     settings.moab.credentials[0]["*"].cap = FairShareTarget{TargetKind::absolute_cap, 2e6};
     return settings;
@@ -77,13 +77,13 @@ PolicySettings some_settings() {
 // Kills: KeptReservations left out like the others; the last waking taken from the one after or before; only_raises
 // forgotten in forgets_asking(). Lives: the same in wakes_last(), where a floor rarely matters.
 TEST_CASE("priority order: what is left out while nobody could start changes no start") {
-    CHECK(rc::check([] {
+    draw::property("starts", [] {
         const auto jobs = some_jobs();
         const PolicySettings settings = some_settings();
-        const Policy policy = policy_named(*rc::gen::element<std::string>("fcfs", "first-fit", "easy", "easy-sjf",
-                                                                          "hybrid", "conservative", "conservative-fw"))
+        const Policy policy = policy_named(draw::element<std::string>("fcfs", "first-fit", "easy", "easy-sjf", "hybrid",
+                                                                      "conservative", "conservative-fw"))
                                   .value();
-        const auto shares = [given = *rc::gen::arbitrary<bool>()] {
+        const auto shares = [given = draw::arbitrary<bool>()] {
             return given ? users_as_given_tree() : LogShares::of_users();
         };
         const auto order = make_priority_order(settings, 16, shares()).value();
@@ -94,7 +94,7 @@ TEST_CASE("priority order: what is left out while nobody could start changes no 
         RC_ASSERT(
             std::equal(left_out.begin(), left_out.end(), told.begin(), told.end(),
                        [](const Outcome& a, const Outcome& b) { return a.place == b.place && a.start == b.start; }));
-    }));
+    });
 }
 
 // Kills: wakes_last() not asked; could_start() always true.
@@ -151,16 +151,16 @@ TEST_CASE("priority order: who used something stands behind who did not, also wi
 
 // Kills: a user whose last job ended before the pass dropped from those whose usage grew.
 TEST_CASE("priority order: kept order and whole evaluation of the tree replay alike") {
-    CHECK(rc::check([] {
+    draw::property("starts", [] {
         const auto jobs = some_jobs();
         PolicySettings settings;
         settings.update_interval = Duration{};
-        settings.half_life = std::chrono::hours(*rc::gen::element(2, 24));
-        settings.weights = {*rc::gen::element(0., 1000.), 10000, 0, 0, *rc::gen::element(0., 500.), 0};
+        settings.half_life = std::chrono::hours(draw::element(2, 24));
+        settings.weights = {draw::element(0., 1000.), 10000, 0, 0, draw::element(0., 500.), 0};
         const auto kept = replay(settings, LogShares::of_users(), jobs);
         const auto whole = replay(settings, users_as_given_tree(), jobs);
         RC_ASSERT(test::starts_of(kept) == test::starts_of(whole));
-    }));
+    });
 }
 
 // Kills: passes at every event whatever the interval; no waking between events.
@@ -346,16 +346,16 @@ PolicySettings settings_of_names(PolicyKind policy, const std::array<std::string
 // Mutant: libsched/sim/log_names.hpp: otherwise.empty() ? std::to_string(job.queue) : otherwise; =>
 // std::to_string(job.queue);
 TEST_CASE("priority order: queues and accounts count by their names, where they have any, as they do by number") {
-    CHECK(rc::check([] {
+    draw::property("starts", [] {
         auto jobs = some_jobs();
         for (SimJob& job : jobs) {
             job.queue = static_cast<std::uint16_t>(job.number % 2 + 1);
             job.group = job.user % 2 + 1;
         }
-        const auto policy = *rc::gen::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab);
+        const auto policy = draw::element(PolicyKind::multifactor, PolicyKind::lsf, PolicyKind::moab);
         std::array<double, 4> values{};
         for (double& value : values) {
-            value = *rc::gen::inRange(0, 1000);
+            value = draw::in_range(0, 1000);
         }
         LogNames names;
         names.accounts = {"bio", "science/chem"};
@@ -370,5 +370,5 @@ TEST_CASE("priority order: queues and accounts count by their names, where they 
         const auto numbered = test::starts_of(test::replay(jobs, 16, Fcfs{}, by_number.get()));
         const auto named = test::starts_of(test::replay(jobs, 16, Fcfs{}, by_name.get()));
         RC_ASSERT(numbered == named);
-    }));
+    });
 }

@@ -2,10 +2,9 @@
 // The availability profile against an array of seconds, and what its queries look at.
 #include "libsched/resource/profile.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -31,18 +30,21 @@ bool stays(const Seconds& free, int need, int from, int until) {
 
 // Kills: earliest() that skips a chunk in which it is found, or forgets ends before now.
 TEST_CASE("profile: the earliest fit is what a linear search finds") {
-    rc::prop("same as a walk", [] {
-        const auto ends = *rc::gen::resize(400, rc::gen::container<std::vector<std::pair<int, int>>>(rc::gen::pair(
-                                                    rc::gen::inRange(0, seconds), rc::gen::inRange(1, 9))));
+    draw::property("same as a walk", [] {
         AvailabilityProfile profile;
         int total = 0;
+        const auto ends = draw::several(
+            [] {
+                return std::pair{draw::in_range(0, seconds), draw::in_range(1, 9)};
+            },
+            draw::in_range<std::size_t>(0, 401));
         for (const auto& [end, cores] : ends) {
             profile.change(at(end), cores);
             total += cores;
         }
-        const int now = *rc::gen::inRange(0, seconds / 4);
-        const int free = *rc::gen::inRange(0, 5);
-        const int need = *rc::gen::inRange(1, total + 10);
+        const int now = draw::in_range(0, seconds / 4);
+        const int free = draw::in_range(0, 5);
+        const int need = draw::in_range(1, total + 10);
         const auto fit = profile.earliest(free, need, at(now));
         int found = -1;
         int then = free;
@@ -67,14 +69,14 @@ TEST_CASE("profile: the earliest fit is what a linear search finds") {
 // Mutant: libsched/resource/profile.hpp: free + chunk.summary.low >= lowest => free + chunk.summary.sum >= lowest
 // Mutant: libsched/resource/profile.hpp: if (free < lowest) { => if (free < lowest && bounds.size() < 2) {
 TEST_CASE("profile: a hole is what a linear search finds, after any history") {
-    rc::prop("same as an array", [] {
+    draw::property("same as an array", [] {
         constexpr int cores = 40;
         AvailabilityProfile profile;
         Seconds free(seconds, cores);
-        const auto wishes =
-            *rc::gen::resize(300, rc::gen::container<std::vector<std::tuple<int, int, bool>>>(rc::gen::tuple(
-                                      rc::gen::inRange(1, 12), rc::gen::inRange(1, 60), rc::gen::arbitrary<bool>())));
-        for (const auto& [need, limit, stay] : wishes) {
+        for (int wishes = draw::in_range(0, 301); wishes > 0; wishes--) {
+            const int need = draw::in_range(1, 12);
+            const int limit = draw::in_range(1, 60);
+            const bool stay = draw::arbitrary<bool>();
             int expected = 0;
             while (expected < seconds && !stays(free, need, expected, expected + limit)) {
                 expected++;

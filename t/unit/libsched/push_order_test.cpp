@@ -2,12 +2,11 @@
 // What is sent to a queue that sorts by the values sent: its order against a full sort, and how few values change.
 #include "libsched/priority/push_order.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -73,10 +72,10 @@ std::size_t longest_run(const std::vector<std::uint64_t>& ids, const Queue& queu
 JobInputs any_pushed_job(std::uint64_t id, int now) {
     JobInputs in;
     in.id = JobId{id};
-    in.submit = at(*rc::gen::inRange(0, 3));
-    in.eligible = at(now - *rc::gen::inRange(0, 300));
-    in.association = *rc::gen::inRange(0U, 4U);
-    in.urgency = *rc::gen::elementOf(std::vector<std::uint8_t>{16, 16, 1, 30, 0, 31});
+    in.submit = at(draw::in_range(0, 3));
+    in.eligible = at(now - draw::in_range(0, 300));
+    in.association = draw::in_range(0U, 4U);
+    in.urgency = draw::element_of(std::vector<std::uint8_t>{16, 16, 1, 30, 0, 31});
     return in;
 }
 
@@ -88,20 +87,20 @@ void play(const PrioritySettings& settings) {
     std::vector<double> factors{.1, .2, .3, .4};
     int now = 1000;
     std::uint64_t next_id = 0;
-    for (int pass = *rc::gen::inRange(1, 16); pass > 0; pass--) {
-        now += *rc::gen::inRange(0, 150);
-        const int changes = *rc::gen::inRange(0, 12);
+    for (int pass = draw::in_range(1, 16); pass > 0; pass--) {
+        now += draw::in_range(0, 150);
+        const int changes = draw::in_range(0, 12);
         for (int i = 0; i < changes; i++) {
-            const int what = *rc::gen::inRange(0, 10);
+            const int what = draw::in_range(0, 10);
             if (what < 5 || slots.empty()) {
                 slots.push_back(engine.insert(any_pushed_job(next_id++, now)));
-                if (is_ordered(engine, slots.back()) && *rc::gen::inRange(0, 2) == 0) {
+                if (is_ordered(engine, slots.back()) && draw::in_range(0, 2) == 0) {
                     const auto early = order.place(engine, slots.back(), at(now), factors);
                     queue.take({&early, 1}, engine);
                 }
                 continue;
             }
-            const std::size_t which = *rc::gen::inRange(std::size_t{0}, slots.size());
+            const std::size_t which = draw::in_range(std::size_t{0}, slots.size());
             const std::uint64_t id = engine.inputs(slots[which]).id.value;
             if (what < 6) {
                 engine.remove(slots[which]);
@@ -111,8 +110,8 @@ void play(const PrioritySettings& settings) {
                 engine.update(slots[which], any_pushed_job(id, now));
             }
         }
-        if (*rc::gen::inRange(0, 2) == 0) {
-            std::swap(factors[*rc::gen::inRange(0U, 4U)], factors[0]);
+        if (draw::in_range(0, 2) == 0) {
+            std::swap(factors[draw::in_range(0U, 4U)], factors[0]);
         }
         for (const auto slot : slots) {
             if (!is_ordered(engine, slot)) {
@@ -156,13 +155,13 @@ PrioritySettings settings_with(double weight) {
 // Kills: a run that is not the longest; ties that ignore submission or id; a job that comes back to a used slot taken
 // for the old one; a held job that keeps its value.
 TEST_CASE("push order: the queue stands as a full sort says, and where there is room no fewer values could do it") {
-    rc::prop("order exact, pushes fewest", [] { play(settings_with(1000.)); });
+    draw::property("order exact, pushes fewest", [] { play(settings_with(1000.)); });
 }
 
 // Kills: a gap filled past its neighbour; neighbours above alone that make room; the least value of a tie.
 TEST_CASE("push order: without room between values their neighbours move, and the order is exact") {
-    rc::prop("order exact in a crowd", [] { play(settings_with(4.)); });
-    rc::prop("order exact at the ends of the range", [] { play(settings_with(2e9)); });
+    draw::property("order exact in a crowd", [] { play(settings_with(4.)); });
+    draw::property("order exact at the ends of the range", [] { play(settings_with(2e9)); });
 }
 
 // Kills: the gain of ageing jobs left out of what a job stands by, or taken at its first pass alone.
@@ -192,8 +191,8 @@ TEST_CASE("push order: ageing alone sends nothing") {
 // Kills: a slack of the whole error instead of its half; what a job stands by kept after its inputs changed by more;
 // the gain of ageing jobs left out of it.
 TEST_CASE("push order: with a permitted error no two jobs stand the wrong way round by more, and less is sent") {
-    rc::prop("inversions stay below the error", [] {
-        const double error = *rc::gen::element(2., 20., 100.);
+    draw::property("inversions stay below the error", [] {
+        const double error = draw::element(2., 20., 100.);
         PriorityEngine engine(settings_with(1000.));
         PushOrder exact;
         PushOrder rough(error);
@@ -205,7 +204,7 @@ TEST_CASE("push order: with a permitted error no two jobs stand the wrong way ro
         }
         for (int pass = 0; pass < 10; pass++) {
             const Instant now = at(1000 + 20 * pass);
-            factors[*rc::gen::inRange(0U, 4U)] += *rc::gen::inRange(-20, 21) / 1000.;
+            factors[draw::in_range(0U, 4U)] += draw::in_range(-20, 21) / 1000.;
             queue.take(rough.pass(engine, now, factors), engine);
             exact.pass(engine, now, factors);
             std::vector<std::pair<QueueKey, std::int64_t>> there;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include "libsched/order/ranked_values.hpp"
+#include "t/unit/draws.hpp"
 
-#include <rapidcheck.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -12,12 +12,12 @@ using namespace weir;
 // Kills: a value kept that is not below the one before it; the gap's ends given out; a crowded gap left crowded;
 // forget() forgetting nothing (an id used again would keep another job's value).
 TEST_CASE("ranked values: sorting by value gives the order, whatever comes and goes") {
-    CHECK(rc::check([] {
+    draw::property("after each change", [] {
         RankedValues ranks;
         std::vector<JobId> order;
         std::map<JobId, std::uint32_t> told;
-        for (int step = *rc::gen::inRange(1, 200); step > 0; step--) {
-            const auto kind = *rc::gen::inRange(0, 6);
+        for (int step = draw::in_range(1, 200); step > 0; step--) {
+            const auto kind = draw::in_range(0, 6);
             if (kind < 3) {
                 JobId fresh{0};
                 while (std::find(order.begin(), order.end(), fresh) != order.end()) {
@@ -25,10 +25,10 @@ TEST_CASE("ranked values: sorting by value gives the order, whatever comes and g
                 }
                 const std::size_t place = kind == 0   ? order.size()
                                           : kind == 1 ? std::min<std::size_t>(1, order.size())  // crowds one gap
-                                                      : *rc::gen::inRange<std::size_t>(0, order.size() + 1);
+                                                      : draw::in_range<std::size_t>(0, order.size() + 1);
                 order.insert(order.begin() + static_cast<std::ptrdiff_t>(place), fresh);
             } else if (kind == 3 && !order.empty()) {
-                const auto gone = *rc::gen::inRange<std::size_t>(0, order.size());
+                const auto gone = draw::in_range<std::size_t>(0, order.size());
                 ranks.forget(order[gone]);
                 told.erase(order[gone]);
                 order.erase(order.begin() + static_cast<std::ptrdiff_t>(gone));
@@ -49,7 +49,7 @@ TEST_CASE("ranked values: sorting by value gives the order, whatever comes and g
                 }
             }
         }
-    }));
+    });
 }
 
 // Kills: all numbered anew at each change.

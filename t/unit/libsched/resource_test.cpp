@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The pool, the profile and both spaces.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 
 #include "libsched/resource/count_space.hpp"
 #include "libsched/resource/resource_space.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -105,22 +104,23 @@ TEST_CASE("pool: impossible requests get a sentence with both numbers") {
 
 // Kills: release() that forgets recount(); take() of a core that is not free; a pick that exceeds a node.
 TEST_CASE("pool: allocating and freeing in any order restores the machine") {
-    rc::prop("alloc + free restores, nothing is given twice", [] {
+    draw::property("alloc + free restores, nothing is given twice", [] {
         auto p = pool(4, 5);
         std::vector<ResourceSet> held;
-        const auto steps = *rc::gen::container<std::vector<std::tuple<bool, int, int, int, bool>>>(
-            rc::gen::tuple(rc::gen::arbitrary<bool>(), rc::gen::inRange(0, 4), rc::gen::inRange(1, 6),
-                           rc::gen::inRange(1, 4), rc::gen::arbitrary<bool>()));
         std::uint64_t in_use = 0;
-        for (const auto& [frees, nodes, slots, width, exclusive] : steps) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const bool frees = draw::arbitrary<bool>();
+            const auto nodes = draw::in_range(0U, 4U);
+            const auto slots = draw::in_range(1U, 6U);
+            const auto width = draw::in_range(1U, 4U);
+            const bool exclusive = draw::arbitrary<bool>();
             if (frees && !held.empty()) {
-                const std::size_t i = static_cast<std::size_t>(slots) % held.size();
+                const std::size_t i = slots % held.size();
                 RC_ASSERT(p.release(held[i]).has_value());
                 in_use -= core_count(held[i]);
                 held.erase(held.begin() + static_cast<long>(i));
             } else {
-                const Request request{static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(slots),
-                                      static_cast<std::uint32_t>(width), exclusive && nodes > 0};
+                const Request request{nodes, slots, width, exclusive && nodes > 0};
                 const auto picks = p.place(request, p.free_by_node(), {});
                 if (!picks) {
                     continue;
@@ -224,18 +224,18 @@ TEST_CASE("space: parts of an allocation come back one by one") {
 
 // Mutant: libsched/resource/resource_space.cpp: plan_.give_back(planned(running.end), picks_of(given)); => ;
 TEST_CASE("space: what a job gave back early is not expected at its end") {
-    rc::prop("as if it had never held it", [] {
+    draw::property("as if it had never held it", [] {
         ResourceSpace parts(pool(3, 4));
         ResourceSpace anew(pool(3, 4));
         ResourceSet rest{test::machine(3, 4).nodes};
         RC_ASSERT(parts.claim(JobId{1}, rest, at(10)).has_value());
-        const int steps = *rc::gen::inRange(0, 6);
+        const int steps = draw::in_range(0, 6);
         for (int i = 0; i < steps; i++) {
             ResourceSet part;
             for (NodeResources& node : rest.nodes) {
                 IdSet cores;
                 node.cores.each([&](std::uint32_t core) {
-                    if (*rc::gen::inRange(0, 3) == 0) {
+                    if (draw::in_range(0, 3) == 0) {
                         cores.add(core);
                     }
                 });

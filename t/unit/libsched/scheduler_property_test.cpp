@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Random histories of the scheduler: what passes may leave out changes nothing that they decide.
-#include <rapidcheck/catch.h>
-
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "libsched/scheduler.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -25,14 +24,14 @@ class History {
         scheduler.set_resources(test::machine(node_count, node_cores), IdSet::range(0, node_count - 1));
     }
     void step() {
-        now_ += *rc::gen::element(0, 0, 1, 2, 5);
+        now_ += draw::element(0, 0, 1, 2, 5);
         for (std::size_t i = running_.size(); i-- > 0;) {
-            if (ends_.at(running_[i]) <= at(now_) && *rc::gen::inRange(0, 3) > 0) {
+            if (ends_.at(running_[i]) <= at(now_) && draw::in_range(0, 3) > 0) {
                 RC_ASSERT(scheduler.free(running_[i], {}, true).has_value());
                 running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
             }
         }
-        const int what = *rc::gen::inRange(0, 12);
+        const int what = draw::in_range(0, 12);
         if (what < 6) {
             submit();
         } else if (what < 8 && !running_.empty()) {
@@ -45,11 +44,11 @@ class History {
             scheduler.prioritize(std::vector<std::pair<JobId, std::uint32_t>>{{id, priority()}});
         } else if (what == 10 && !running_.empty()) {
             const JobId id = running_[any_of(running_)];
-            ends_[id] = at(now_ + *rc::gen::inRange(1, 30));
+            ends_[id] = at(now_ + draw::in_range(1, 30));
             RC_ASSERT(scheduler.set_end(id, ends_[id]));
         } else if (what == 11) {
-            const auto node = *rc::gen::inRange(0U, node_count);
-            scheduler.set_up(IdSet::range(node, node), *rc::gen::arbitrary<bool>());
+            const auto node = draw::in_range(0U, node_count);
+            scheduler.set_up(IdSet::range(node, node), draw::arbitrary<bool>());
         }
     }
     Instant now() const { return at(now_); }
@@ -64,8 +63,8 @@ class History {
     Scheduler scheduler;
 
   private:
-    static std::uint32_t priority() { return *rc::gen::element(0U, 1U, 2U, 3U); }
-    static std::size_t any_of(const std::vector<JobId>& ids) { return *rc::gen::inRange<std::size_t>(0, ids.size()); }
+    static std::uint32_t priority() { return draw::element(0U, 1U, 2U, 3U); }
+    static std::size_t any_of(const std::vector<JobId>& ids) { return draw::in_range<std::size_t>(0, ids.size()); }
     static JobId take(std::vector<JobId>& ids) {
         const auto place = ids.begin() + static_cast<std::ptrdiff_t>(any_of(ids));
         const JobId id = *place;
@@ -73,11 +72,11 @@ class History {
         return id;
     }
     void submit() {
-        PendingJob job = test::waiting(++last_, *rc::gen::inRange(1U, 5U), *rc::gen::inRange(1, 20), priority(), now_);
-        if (*rc::gen::inRange(0, 3) == 0) {
-            job.request = {*rc::gen::inRange(1U, node_count + 1), *rc::gen::inRange(1U, node_cores + 1), 1, false};
+        PendingJob job = test::waiting(++last_, draw::in_range(1U, 5U), draw::in_range(1, 20), priority(), now_);
+        if (draw::in_range(0, 3) == 0) {
+            job.request = {draw::in_range(1U, node_count + 1), draw::in_range(1U, node_cores + 1), 1, false};
         }
-        if (*rc::gen::inRange(0, 12) == 0) {
+        if (draw::in_range(0, 12) == 0) {
             job.limit = Duration::max();
         }
         RC_ASSERT(scheduler.alloc(job).has_value());
@@ -98,12 +97,12 @@ TEST_CASE("scheduler: a pass that goes on where the last one stopped starts whom
     for (const char* policy :
          {"fcfs", "first-fit", "first-fit:starve-after=10s", "easy", "easy-sjf", "easy:backfill=best-fit",
           "easy:reserve-above=2", "easy:reserve-after=5s", "hybrid:depth=2", "hybrid:depth=4", "conservative"}) {
-        rc::prop(policy, [policy] {
+        draw::property(policy, [policy] {
             History history(policy);
-            const int steps = *rc::gen::inRange(1, 60);
+            const int steps = draw::in_range(1, 60);
             for (int i = 0; i < steps; i++) {
                 history.step();
-                if (*rc::gen::inRange(0, 4) == 0) {
+                if (draw::in_range(0, 4) == 0) {
                     continue;
                 }
                 Scheduler anew = history.scheduler;

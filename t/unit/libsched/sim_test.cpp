@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Workload logs and the generator: lines, streams, errors, moments, determinism.
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "libsched/sim/prng.hpp"
 #include "libsched/sim/sim_job.hpp"
 #include "libsched/sim/swf.hpp"
+#include "t/unit/draws.hpp"
 
 using namespace weir;
 
@@ -155,16 +154,16 @@ TEST_CASE("swf: a file that is not there") {
 
 // Kills: a buffer that loses the bytes at a piece's border; a writer with 17 fields.
 TEST_CASE("swf: what is written is read back, however it is cut") {
-    rc::prop("round trip", [] {
+    draw::property("round trip", [] {
         std::vector<SwfJob> jobs;
-        for (int i = *rc::gen::inRange(0, 6); i > 0; i--) {
+        for (int i = draw::in_range(0, 6); i > 0; i--) {
             SwfJob job;
-            job.job = *rc::gen::inRange(0, 1000000);
-            job.run = *rc::gen::inRange(-1, 10);
-            job.think_time = *rc::gen::inRange(-1, 10);
+            job.job = draw::in_range(0, 1000000);
+            job.run = draw::in_range(-1, 10);
+            job.think_time = draw::in_range(-1, 10);
             jobs.push_back(job);
         }
-        auto r = reader(write_swf(jobs, 64, "x"), {}, *rc::gen::inRange<std::size_t>(1, 40));
+        auto r = reader(write_swf(jobs, 64, "x"), {}, draw::in_range<std::size_t>(1, 40));
         for (const SwfJob& job : jobs) {
             RC_ASSERT(**r.next() == job);
         }

@@ -2,13 +2,12 @@
 // The event loop: streams, interruption, impossible jobs, an order of the queue that changes.
 #include "libsched/sim/simulate.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
 
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 
 using namespace weir;
@@ -118,11 +117,11 @@ TEST_CASE("simulate: of a job that runs longer than it requested nothing is know
 // Kills: a reservation that an overrun makes impossible and that nobody makes anew; cores taken twice; what is kept
 // from now on taken before what is overdue has come back.
 TEST_CASE("simulate: with overruns every job starts, never more than the machine runs, on cores as on nodes") {
-    rc::prop("overruns", [] {
-        auto jobs = *test::workloads(6);
-        const Duration longest = *rc::gen::element(secs(100), Duration::max());
+    draw::property("overruns", [] {
+        auto jobs = test::any_workload(6);
+        const Duration longest = draw::element(secs(100), Duration::max());
         for (SimJob& one : jobs) {
-            one.limit = *rc::gen::element(secs(1), std::max(one.limit, secs(1)), one.run / 2 + secs(1), longest);
+            one.limit = draw::element(secs(1), std::max(one.limit, secs(1)), one.run / 2 + secs(1), longest);
         }
         for (const char* name :
              {"fcfs", "first-fit", "easy", "easy-sjf", "hybrid", "conservative", "conservative-fw"}) {
@@ -228,8 +227,8 @@ TEST_CASE("simulate: a job that is held no more starts in room that was there al
 
 // Kills: a place that is the slot's; an outcome that is told twice or not at all.
 TEST_CASE("simulate: every job of a stream has one outcome, in order of start") {
-    rc::prop("outcomes", [] {
-        const auto jobs = *test::workloads(8);
+    draw::property("outcomes", [] {
+        const auto jobs = test::any_workload(8);
         std::vector<int> seen(jobs.size(), 0);
         Instant last{};
         const auto result = simulate(8, Easy{}, source_of(jobs), [&](const Outcome& o) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The chunked sequence against std::map: same members, same order, same sums.
 #include "libsched/sorted_chunks.hpp"
-
-#include <rapidcheck/catch.h>
+#include "t/unit/draws.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -34,10 +33,12 @@ TEST_CASE("sorted chunks: an empty sequence finds and erases nothing") {
 
 // Kills: split() that forgets to move the weight; erase() that leaves an empty chunk; chunk_for() with lower_bound.
 TEST_CASE("sorted chunks: any history gives what an ordered map gives") {
-    rc::prop("same as std::map", [](const std::vector<std::pair<bool, int>>& history) {
+    draw::property("same as std::map", [] {
         Small chunks;
         std::map<int, int> map;
-        for (const auto& [adds, raw] : history) {
+        for (std::size_t steps = draw::length(); steps > 0; steps--) {
+            const bool adds = draw::arbitrary<bool>();
+            const int raw = draw::arbitrary<int>();
             const int key = raw % 40;
             if (adds) {
                 RC_ASSERT(chunks.insert({key, raw}) == map.emplace(key, raw).second);
@@ -68,7 +69,9 @@ TEST_CASE("sorted chunks: any history gives what an ordered map gives") {
 
 // Kills: a merge that loses the last, or takes the greater first; a summary left as it was.
 TEST_CASE("sorted chunks: new keys for all leave the same items in order") {
-    rc::prop("rekey = sort", [](const std::vector<int>& weights, const std::vector<int>& keys) {
+    draw::property("rekey = sort", [] {
+        const auto weights = draw::several(draw::arbitrary<int>);
+        const auto keys = draw::several(draw::arbitrary<int>);
         Small chunks;
         std::map<int, int> map;
         for (std::size_t i = 0; i < weights.size(); i++) {

@@ -3,13 +3,12 @@
 // hold of any.
 #include "modules/replay/tree_replay.hpp"
 
-#include <rapidcheck/catch.h>
-
 #include <algorithm>
 #include <map>
 
 #include "libsched/sim/priority_order.hpp"
 #include "modules/replay/child.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 #include "t/unit/replay/trees.hpp"
 
@@ -81,11 +80,11 @@ TEST_CASE("tree: limits of a partition hold, in all and for each user") {
 
 // Mutant: modules/replay/tree_replay.cpp: a.start, a.id) > => b.start, a.id) >
 TEST_CASE("tree: one partition of the whole machine starts every job when one pool does, under every policy") {
-    rc::prop("one partition, no delay, any depth", [] {
-        const int cores = *rc::gen::inRange(1, 9);
-        const auto jobs = *test::workloads(cores);
-        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
-        const auto result = test::replay_tree(test::tree_of({cores}, policy, *rc::gen::inRange(1, 40)), jobs);
+    draw::property("one partition, no delay, any depth", [] {
+        const int cores = draw::in_range(1, 9);
+        const auto jobs = test::any_workload(cores);
+        const Policy policy = *policy_named(draw::element_of(policies));
+        const auto result = test::replay_tree(test::tree_of({cores}, policy, draw::in_range(1, 40)), jobs);
         RC_ASSERT(test::tree_starts(result, jobs.size()) == *simulate(jobs, cores, policy));
     });
 }
@@ -94,14 +93,14 @@ TEST_CASE("tree: one partition of the whole machine starts every job when one po
 // Mutant: modules/replay/parent.cpp: order_->ended(entry.job, JobId{entry.slot}, now); => {}
 // Mutant: modules/replay/tree_replay.cpp: if (parent_.wants_order() || wake_ == now) { => if (parent_.wants_order()) {
 TEST_CASE("tree: the same under an order by fair share and age") {
-    rc::prop("one partition under multifactor", [] {
-        const int cores = *rc::gen::inRange(1, 9);
-        const auto jobs = by_users(*test::workloads(cores));
+    draw::property("one partition under multifactor", [] {
+        const int cores = draw::in_range(1, 9);
+        const auto jobs = by_users(test::any_workload(cores));
         PolicySettings settings;
         settings.policy = PolicyKind::multifactor;
         settings.half_life = secs(60);
-        settings.update_interval = secs(*rc::gen::elementOf(std::vector<int>{0, 7}));
-        settings.weights.wait = *rc::gen::elementOf(std::vector<int>{0, 50});
+        settings.update_interval = secs(draw::element_of(std::vector<int>{0, 7}));
+        settings.weights.wait = draw::element_of(std::vector<int>{0, 50});
         settings.weights.fairshare = 1000;
         const auto order = [&] { return *make_priority_order(settings, cores, LogShares::of_users()); };
         const auto one = order();
@@ -122,14 +121,14 @@ TEST_CASE("tree: the same under an order by fair share and age") {
 // Mutant: modules/job-route/route_hand_down.cpp: takers.is_one = count == 1; => takers.is_one = partitions_.size() ==
 // 1;
 TEST_CASE("tree: two queues with a partition each start every job when two pools do, under every policy") {
-    rc::prop("any depth", [] {
-        const std::vector<std::int64_t> cores = {*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 9)};
-        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
-        SimTree tree = test::tree_of(cores, policy, *rc::gen::inRange(1, 4));
+    draw::property("any depth", [] {
+        const std::vector<std::int64_t> cores = {draw::in_range(1, 9), draw::in_range(1, 9)};
+        const Policy policy = *policy_named(draw::element_of(policies));
+        SimTree tree = test::tree_of(cores, policy, draw::in_range(1, 4));
         tree.partitions[1].queues = {"other"};
         tree.queue_of = [](const SimJob& one) { return one.queue == 0 ? "all" : "other"; };
-        const std::vector<std::vector<SimJob>> parts = {*test::workloads(static_cast<int>(cores[0])),
-                                                        *test::workloads(static_cast<int>(cores[1]))};
+        const std::vector<std::vector<SimJob>> parts = {test::any_workload(static_cast<int>(cores[0])),
+                                                        test::any_workload(static_cast<int>(cores[1]))};
         std::vector<SimJob> jobs;
         for (std::uint32_t queue = 0; queue < 2; queue++) {
             for (SimJob one : parts[queue]) {
@@ -156,22 +155,22 @@ TEST_CASE("tree: two queues with a partition each start every job when two pools
 // Mutant: modules/replay/child.cpp: if (copy.allocated == never) { => if (copy.allocated != never) {
 // Mutant: modules/replay/tree_replay.cpp: static_cast<std::uint16_t>(partition + 1) => static_cast<std::uint16_t>(1)
 TEST_CASE("tree: every job that a partition can hold runs once, on cores that are free, after it was submitted") {
-    rc::prop("random trees", [] {
+    draw::property("random trees", [] {
         SimTree tree;
         const std::vector<std::string> queues = {"1", "2"};
-        for (int i = 0, count = *rc::gen::inRange(1, 5); i < count; i++) {
-            const std::size_t own = *rc::gen::inRange<std::size_t>(0, 2);
-            const bool lends = *rc::gen::arbitrary<bool>();
+        for (int i = 0, count = draw::in_range(1, 5); i < count; i++) {
+            const std::size_t own = draw::in_range<std::size_t>(0, 2);
+            const bool lends = draw::arbitrary<bool>();
             const std::vector<std::string> overflow = lends ? std::vector{queues[1 - own]} : std::vector<std::string>{};
             tree.partitions.push_back(
-                {"p", *rc::gen::inRange(1, 7), {queues[own]}, overflow, *policy_named(*rc::gen::elementOf(policies))});
+                {"p", draw::in_range(1, 7), {queues[own]}, overflow, *policy_named(draw::element_of(policies))});
         }
-        tree.hand_down = *rc::gen::elementOf(std::vector<int>{1, 2, 32});
-        tree.link_delay = Duration{*rc::gen::elementOf(std::vector<int>{0, 1'000, 1'500'000})};
-        tree.report_interval = secs(*rc::gen::elementOf(std::vector<int>{0, 0, 5}));
+        tree.hand_down = draw::element_of(std::vector<int>{1, 2, 32});
+        tree.link_delay = Duration{draw::element_of(std::vector<int>{0, 1'000, 1'500'000})};
+        tree.report_interval = secs(draw::element_of(std::vector<int>{0, 0, 5}));
         tree.queue_of = [](const SimJob& one) { return std::to_string(one.number % 2 + 1); };
-        const auto jobs = *test::workloads(7);
-        const bool is_shuffled = *rc::gen::arbitrary<bool>();
+        const auto jobs = test::any_workload(7);
+        const bool is_shuffled = draw::arbitrary<bool>();
         Shuffled order, another;
         const auto result = test::replay_tree(tree, jobs, is_shuffled ? &order : nullptr);
         const auto again = test::replay_tree(tree, jobs, is_shuffled ? &another : nullptr);
@@ -268,11 +267,11 @@ TEST_CASE("tree: what no partition of its queue can hold is refused and named, a
 // Mutant: modules/replay/tree_replay.cpp: parent_.waiting() > 0 ? parent_.next_move() : => parent_.waiting() > 9 ?
 // parent_.next_move() :
 TEST_CASE("tree: a job that is refused changes no other job's start, and neither does a second that moves nothing") {
-    rc::prop("partitions of one queue", [] {
-        const std::vector<std::int64_t> cores = {*rc::gen::inRange(2, 9), *rc::gen::inRange(2, 9)};
-        const Policy policy = *policy_named(*rc::gen::elementOf(policies));
-        const SimTree tree = test::tree_of(cores, policy, *rc::gen::inRange(1, 4));
-        std::vector<SimJob> jobs = *test::workloads(static_cast<int>(std::min(cores[0], cores[1])));
+    draw::property("partitions of one queue", [] {
+        const std::vector<std::int64_t> cores = {draw::in_range(2, 9), draw::in_range(2, 9)};
+        const Policy policy = *policy_named(draw::element_of(policies));
+        const SimTree tree = test::tree_of(cores, policy, draw::in_range(1, 4));
+        std::vector<SimJob> jobs = test::any_workload(static_cast<int>(std::min(cores[0], cores[1])));
         for (SimJob& one : jobs) {  // much longer than job-route has patience
             one.run *= 30;
             one.limit *= 30;
@@ -281,9 +280,9 @@ TEST_CASE("tree: a job that is refused changes no other job's start, and neither
         std::vector<SimJob> more;
         for (const SimJob& one : jobs) {
             more.push_back(one);
-            for (int i = *rc::gen::inRange(0, 3); i > 0; i--) {
+            for (int i = draw::in_range(0, 3); i > 0; i--) {
                 more.push_back(job(0, 0, 1, 9));
-                more.back().submit = one.submit + secs(*rc::gen::inRange(0, 900));
+                more.back().submit = one.submit + secs(draw::in_range(0, 900));
             }
         }
         std::stable_sort(more.begin(), more.end(),

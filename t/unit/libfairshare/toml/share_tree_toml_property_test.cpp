@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include <rapidcheck/catch.h>
-
 #include "libfairshare/toml/share_tree_edit.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_diff.hpp"
+#include "t/unit/draws.hpp"
 #include "t/unit/libfairshare/generators.hpp"
 
 using namespace weir;
@@ -11,7 +10,7 @@ using namespace weir::testing;
 
 // Kills: a writer that leaves out nodes below empty accounts, or their order; a reader that takes the table's order.
 TEST_CASE("share tree text: writing and reading gives the tree again") {
-    rc::prop("round trip", [] {
+    draw::property("round trip", [] {
         const ShareTree tree = tree_of_random(random_lines());
         const std::string text = write_share_tree(tree);
         const auto again = parse_share_tree(text);
@@ -23,7 +22,7 @@ TEST_CASE("share tree text: writing and reading gives the tree again") {
 
 // Kills: an edit that replaces the first match of a name instead of the node's own line.
 TEST_CASE("edit: setting shares there and back gives the same bytes") {
-    rc::prop("there and back", [] {
+    draw::property("there and back", [] {
         const auto lines = random_lines();
         const ShareTree tree = tree_of_random(lines);
         const std::string text = "# head\n" + write_share_tree(tree) + "# tail";
@@ -33,8 +32,7 @@ TEST_CASE("edit: setting shares there and back gives the same bytes") {
             });
         };
         const auto found = std::find_if(lines.rbegin(), lines.rend(), begins_another);
-        const RandomLine& line =
-            found != lines.rend() ? *found : lines[*rc::gen::inRange<std::size_t>(0, lines.size())];
+        const RandomLine& line = found != lines.rend() ? *found : lines[draw::in_range<std::size_t>(0, lines.size())];
         const auto there = set_field_line(text, line.path, "shares", "77");
         RC_ASSERT(std::holds_alternative<std::string>(there));
         const auto changed = parse_share_tree(std::get<std::string>(there));
@@ -47,7 +45,7 @@ TEST_CASE("edit: setting shares there and back gives the same bytes") {
 
 // Kills: a field taken away with the comma of its neighbour; one written into the table of another.
 TEST_CASE("edit: fields set in any order and taken away in any order leave the tree as it was") {
-    rc::prop("any order", [] {
+    draw::property("any order", [] {
         const ShareTree tree = tree_of_random(random_lines());
         std::string text = "# head\n" + write_share_tree(tree) + "# tail";
         std::vector<NodeId> nodes;
@@ -56,11 +54,11 @@ TEST_CASE("edit: fields set in any order and taken away in any order leave the t
                 nodes.push_back(NodeId{i});
             }
         }
-        const std::string path = tree.path(*rc::gen::elementOf(nodes));
+        const std::string path = tree.path(draw::element_of(nodes));
         using Field = std::pair<std::string, std::string>;
         const std::vector<Field> known{{"cores_max", "[64, 128]"}, {"nodes_max", "4"}, {"wall_time_max", "\"36h\""},
                                        {"target", "\"30%\""},      {"at.debug", "20"}, {"at.night", "7"}};
-        const auto order = *rc::gen::container<std::vector<Field>>(known.size(), rc::gen::elementOf(known));
+        const auto order = draw::several([&] { return draw::element_of(known); }, known.size());
         std::vector<Field> written;
         for (const Field& field : order) {
             auto edited = set_field_line(text, path, field.first, field.second);
@@ -75,7 +73,7 @@ TEST_CASE("edit: fields set in any order and taken away in any order leave the t
         const auto between = diff_trees(tree, std::get<ShareTree>(parse_share_tree(text)));
         RC_ASSERT(between.size() == 1U && between[0].fields.size() == written.size());
         while (!written.empty()) {
-            const auto at = *rc::gen::inRange<std::size_t>(0, written.size());
+            const auto at = draw::in_range<std::size_t>(0, written.size());
             text = std::get<std::string>(set_field_line(text, path, written[at].first, ""));
             written.erase(written.begin() + static_cast<std::ptrdiff_t>(at));
         }
