@@ -12,7 +12,7 @@ export WEIR_BUILD_DIR WEIR_BROKER WIRE PYTHONPATH
 # the length of a demo by the second. It also refuses libraries that replace the C library's functions: such a test needs
 # UNSANITIZED.
 SANITIZER_MEMORY=1
-SANITIZER_TIME=1
+export SANITIZER_TIME=1
 if ldd "$WEIR_BROKER" 2>/dev/null | grep -q "lib[at]san"; then
 	SANITIZER_MEMORY=4
 	SANITIZER_TIME=4
