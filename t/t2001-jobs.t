@@ -199,9 +199,9 @@ test_expect_success 'jobs canceled while they are being started end, all of them
 	PYTHONPATH=$(dirname $JOBCTL) python3 -c "
 import jobctl, os
 client = jobctl.Client(os.environ[\"FLUX_URI\"])
-args = jobctl.parse([\"submit\", \"-r\", \"1000\"])
+spec = jobctl.jobspec(*jobctl.submit_words([\"-r\", \"1000\"]))
 for i in range(1000):
-    job = client.submit(jobctl.jobspec(args))
+    job = client.submit(spec)
     for _ in range(i % 5):  # each a little later on its way to the start
         client.rpc(\"job-manager.list\", {\"max_entries\": 1, \"attrs\": []})
     client.notify(\"job-manager.raise\", {\"id\": job, \"severity\": 0, \"type\": \"cancel\"})" &&

@@ -107,7 +107,7 @@ test_expect_success 'a job that was handed to the executor is not run again, tho
 	EOF
 	early=$(PYTHONPATH=$SOURCE_DIR/t/tools python3 - "$PWD/first.sh" <<-EOF
 	import jobctl, os, sys
-	spec = jobctl.jobspec(jobctl.parse(["submit", "sh", sys.argv[1]]))
+	spec = jobctl.jobspec(*jobctl.submit_words(["sh", sys.argv[1]]))
 	spec["tasks"][0]["count"] = {"total": 300}
 	print(jobctl.Client(os.environ["FLUX_URI"]).submit(spec))
 	EOF
@@ -129,7 +129,7 @@ cat >deep.py <<-\EOF
 	        value = {"a": value}
 	    return value
 	def submit(levels):
-	    spec = jobctl.jobspec(jobctl.parse(["submit", "-u", "0"]))
+	    spec = jobctl.jobspec(*jobctl.submit_words(["-u", "0"]))
 	    spec["attributes"]["user"] = nested(levels - 2)
 	    return client.submit(spec, 0)
 	def memo(levels):

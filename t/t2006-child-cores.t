@@ -19,7 +19,7 @@ start_child() {
 	read -r uri <"$1.ready" && test -n "$uri"
 }
 in_child() {
-	job --uri "local://$PWD/$1/local-0" "${@:2}"
+	FLUX_URI="local://$PWD/$1/local-0" job "${@:2}"
 }
 # The parent's number of the core that the child has.
 core_of() {

@@ -27,7 +27,7 @@ cat >whole.py <<EOF
 import os, sys
 sys.path.insert(0, os.path.join(os.environ["SHARNESS_TEST_SRCDIR"], "tools"))
 import jobctl
-spec = jobctl.jobspec(jobctl.parse(["submit", "-q", "batch", "-r", "3600", "-t", "7200"]))
+spec = jobctl.jobspec(*jobctl.submit_words(["-q", "batch", "-r", "3600", "-t", "7200"]))
 spec["resources"] = [{"type": "node", "count": int(sys.argv[2]), "exclusive": True, "with": spec["resources"]}]
 print(jobctl.Client(os.environ["FLUX_URI"], int(sys.argv[1]), 3).submit(spec))
 EOF

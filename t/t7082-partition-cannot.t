@@ -33,7 +33,7 @@ cat >to.py <<EOF
 import os, sys
 sys.path.insert(0, os.path.join(os.environ["SHARNESS_TEST_SRCDIR"], "tools"))
 import jobctl
-spec = jobctl.jobspec(jobctl.parse(["submit", "-q", "batch", "-r", "3600", "-t", "7200"]))
+spec = jobctl.jobspec(*jobctl.submit_words(["-q", "batch", "-r", "3600", "-t", "7200"]))
 spec["attributes"]["system"]["constraints"] = {"hostlist": [sys.argv[1]]}
 print(jobctl.Client(os.environ["FLUX_URI"], os.getuid(), 3).submit(spec))
 EOF

@@ -43,7 +43,7 @@ cat >requiring.py <<EOF
 import json, os, sys
 sys.path.insert(0, os.path.join(os.environ["SHARNESS_TEST_SRCDIR"], "tools"))
 import jobctl
-spec = jobctl.jobspec(jobctl.parse(["submit", "-q", "batch", "-r", "3600", "-t", "7200"]))
+spec = jobctl.jobspec(*jobctl.submit_words(["-q", "batch", "-r", "3600", "-t", "7200"]))
 spec["attributes"]["system"]["constraints"] = json.loads(sys.argv[1])
 print(jobctl.Client(os.environ["FLUX_URI"], os.getuid(), 3).submit(spec))
 EOF

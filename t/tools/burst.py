@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """Requests of several users in one piece, so that a module has all of them while it answers the first. For tests of who
 waits for whom."""
-import base64
 import json
 import struct
-import types
 
 import wire
 
@@ -43,11 +41,8 @@ def refusal(client):
 
 def submit(client, count, userid, urgency=0):
     """Jobs of that user, submitted by him in the role of the owner. Returns their ids."""
-    options = types.SimpleNamespace(duration=60, cwd="/", env=["A=b"], simulate=1, output=None, setattr=[], tasks=1, cores=1,
-                                    command=["true"])
-    header = b"version\0i1\0userid\0i%d\0mechanism\0snone\0" % userid
-    body = json.dumps(wire.jobspec(options)).encode()
-    signed = base64.b64encode(header).decode() + "." + base64.b64encode(body).decode() + ".none"
+    options = wire.submit_words(["--duration=60", "--cwd=/", "--env=A=b", "--simulate=1", "--", "true"])
+    signed = wire.signed(userid, wire.jobspec(options))
     asked = ("job-ingest.submit", {"J": signed, "urgency": urgency, "flags": 0})
     tags = send(client, *[((userid, 1), asked)] * count)
     return [json.loads(client.answer(tag))["id"] for tag in tags]

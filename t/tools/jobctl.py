@@ -38,80 +38,75 @@ class Client(wire.Client):
             yield json.loads(answer["event"])
 
 
-def jobspec(args):
-    system = {"duration": args.time}
-    if not args.command:
-        system["exec"] = {"test": {"run_duration": f"{args.run}s"}}
-    if args.queue:
-        system["queue"] = args.queue
-    for setting in args.set:
+def jobspec(options, command):
+    system = {"duration": options.time}
+    if not command:
+        system["exec"] = {"test": {"run_duration": f"{options.run}s"}}
+    if options.queue:
+        system["queue"] = options.queue
+    for setting in options.S:
         key, value = setting.split("=", 1)
         at = system
         for step in key.split(".")[:-1]:
             at = at.setdefault(step, {})
         at[key.split(".")[-1]] = json.loads(value)
-    slot = {"type": "slot", "count": args.n, "label": "task", "with": [{"type": "core", "count": 1}]}
-    task = {"command": args.command or ["true"], "slot": "task", "count": {"per_slot": 1}}
+    slot = {"type": "slot", "count": options.n, "label": "task", "with": [{"type": "core", "count": 1}]}
+    task = {"command": command or ["true"], "slot": "task", "count": {"per_slot": 1}}
     return {"resources": [slot], "tasks": [task], "attributes": {"system": system}, "version": 1}
 
 
-def parse(argv):
-    parser = wire.Parser(usage=__doc__)
-    parser.add_argument("--uri", default=os.environ.get("FLUX_URI"))
-    parser.add_argument("--user", type=int)
-    parser.add_argument("--roles", type=int, default=2)
-    sub = parser.add_subparsers(dest="action", required=True, prog="job.py")
-    for name in ("rpc", "stream"):
-        p = sub.add_parser(name)
-        p.add_argument("topic")
-        p.add_argument("payload", nargs="?", type=json.loads)
-    p = sub.add_parser("submit")
-    p.add_argument("-n", type=int, default=1)
-    p.add_argument("-u", "--urgency", type=int, default=16)
-    p.add_argument("-t", "--time", type=float, default=0)
-    p.add_argument("-r", "--run", type=float, default=0.001)
-    p.add_argument("-q", "--queue")
-    p.add_argument("-S", "--set", action="append", default=[])
-    p.add_argument("--copies", type=int, default=1)
-    p.add_argument("--flags", type=int, default=0)
-    p.add_argument("command", nargs="*")
-    p = sub.add_parser("wait")
-    p.add_argument("id", type=int)
-    p.add_argument("event")
-    sub.add_parser("events").add_argument("id", type=int)
-    sub.add_parser("jobs").add_argument("attrs", nargs="*", default=["state"])
-    return parser.parse_args(argv)
+def submit_words(argv):
+    return wire.words(argv, n=1, urgency=16, time=0.0, run=0.001, queue=None, S=[], copies=1, flags=0)
 
 
-def run(args):
-    client = Client(args.uri, args.user, args.roles)
-    if args.action == "rpc":
-        print(json.dumps(client.rpc(args.topic, args.payload)))
-    elif args.action == "stream":
-        for answer in client.stream(args.topic, args.payload):
+def submit(client, argv):
+    options, command = submit_words(argv)
+    for _ in range(options.copies):
+        print(client.submit(jobspec(options, command), options.urgency, options.flags))
+
+
+def wait(client, jobid, name):
+    for event in client.watch(int(jobid)):
+        if event["name"] == name:
+            print(json.dumps(event))
+            return 0
+    return 1
+
+
+def run(client, what, argv):
+    if what == "rpc":
+        print(json.dumps(client.rpc(*argv)))
+    elif what == "stream":
+        for answer in client.stream(*argv):
             print(json.dumps(answer), flush=True)
-    elif args.action == "submit":
-        for _ in range(args.copies):
-            print(client.submit(jobspec(args), args.urgency, args.flags))
-    elif args.action == "wait":
-        for event in client.watch(args.id):
-            if event["name"] == args.event:
-                print(json.dumps(event))
-                return 0
-        return 1
-    elif args.action == "events":
-        log = client.rpc("job-info.lookup", {"id": args.id, "keys": ["eventlog"], "flags": 0})["eventlog"]
+    elif what == "submit":
+        submit(client, argv)
+    elif what == "wait":
+        return wait(client, *argv)
+    elif what == "events":
+        log = client.rpc("job-info.lookup", {"id": int(argv[0]), "keys": ["eventlog"], "flags": 0})["eventlog"]
         print(" ".join(json.loads(line)["name"] for line in log.splitlines()))
-    elif args.action == "jobs":
-        for answer in client.stream("job-list.list", {"max_entries": 0, "attrs": args.attrs}):
+    elif what == "jobs":
+        attrs = argv or ["state"]
+        for answer in client.stream("job-list.list", {"max_entries": 0, "attrs": attrs}):
             for job in answer["jobs"]:
-                print(job["id"], *(json.dumps(job.get(attr)) for attr in args.attrs))
+                print(job["id"], *(json.dumps(job.get(attr)) for attr in attrs))
+    else:
+        sys.exit(f"error: no command {what}\n{__doc__}")
     return 0
 
 
 def main():
+    argv = sys.argv[1:]
+    user, roles = None, 2
+    while argv[0] in ("--user", "--roles"):
+        if argv[0] == "--user":
+            user = int(argv[1])
+        else:
+            roles = int(argv[1])
+        argv = argv[2:]
     try:
-        return run(parse(sys.argv[1:]))
+        return run(Client(os.environ.get("FLUX_URI"), user, roles), argv[0], argv[1:])
     except Failed as failed:
         print(f"{failed.errnum}: {failed.text}", file=sys.stderr)
         return 1

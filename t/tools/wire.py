@@ -2,20 +2,20 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """A Flux client of the standard library alone, for tests of the embedded broker where there is no Flux: the local
 connector's handshake and framing and RFC 3's encoding, written once more and independently of the broker's.
-Its command line is call.py. The tests start it some thousand times: a module that few calls need is imported where it is used.
+Its command line is call.py. The tests start it some thousand times, and most of a call's time is what Python imports: what
+not every call needs is imported where it is used. So JSON is passed on as text, and argparse, whose import takes longest,
+has its place taken by words().
 
     call.py rpc TOPIC [JSON]           the response, or "error N: text" and status 1
     call.py stream TOPIC [JSON]        each response on a line until the stream ends or --count of them have come
-    call.py submit [options] -- CMD    submits a job (see --help), prints its id
+    call.py submit [options] -- CMD    submits a job (submit_words() has the options), prints its id
     call.py until TOPIC JSON FILTER    the first answer for which the jq filter holds; asks again whenever something happens
     call.py wait-event ID NAME         waits until the job's eventlog has the event, prints its context
     call.py events PREFIX COUNT        prints "ready" when subscribed, then COUNT event topics
     call.py raw HEX                    sends bytes as they are, prints what comes back until the broker hangs up
+    --userid UID [--rolemask MASK]     before the command: speaks as this user (the owner may)
 """
-import argparse
-import json
 import os
-import re
 import struct
 import sys
 import time
@@ -32,6 +32,14 @@ def frame(data):
     return (bytes([len(data)]) if len(data) < 255 else b"\xff" + struct.pack(">I", len(data))) + data
 
 
+def dumped(payload):
+    """JSON; a text is JSON already."""
+    if not isinstance(payload, str):
+        import json
+        payload = json.dumps(payload)
+    return payload.encode()
+
+
 def encode(kind, topic, payload, flags=0, aux1=0xFFFFFFFF, aux2=0, userid=0xFFFFFFFF, rolemask=0):
     body = b""
     if kind == REQUEST:
@@ -41,7 +49,7 @@ def encode(kind, topic, payload, flags=0, aux1=0xFFFFFFFF, aux2=0, userid=0xFFFF
     body += frame(topic.encode())
     if payload is not None:
         flags |= PAYLOAD
-        body += frame(json.dumps(payload).encode() + b"\0")
+        body += frame(dumped(payload) + b"\0")
     return body + frame(struct.pack(">BBBBIIII", 0x8E, 1, kind, flags, userid, rolemask, aux1, aux2))
 
 
@@ -135,7 +143,7 @@ class Client:
     def respond(self, request, payload, errnum=0):
         """As a service that this client registered (service.add)."""
         body = b"".join(frame(part) for part in [*request.routes, b"", request.topic.encode()])
-        body += frame(json.dumps(payload).encode() + b"\0")
+        body += frame(dumped(payload) + b"\0")
         cred = (self.cred["userid"], self.cred["rolemask"])
         self.send(body + frame(struct.pack(">BBBBIIII", 0x8E, 1, RESPONSE, request.flags | TOPIC | PAYLOAD | ROUTE, *cred,
                                            errnum, request.aux2)))
@@ -153,7 +161,7 @@ class Client:
 
 def jobspec(options):
     system = {"duration": options.duration, "cwd": options.cwd or os.getcwd()}
-    if options.env is not None:
+    if options.env:
         system["environment"] = dict(word.split("=", 1) for word in options.env)
     else:
         system["environment"] = dict(os.environ)
@@ -168,7 +176,7 @@ def jobspec(options):
         for step in above:
             place = place.setdefault(step, {})
         place[key] = value
-    slot = {"type": "slot", "count": options.tasks, "label": "task", "with": [{"type": "core", "count": options.cores}]}
+    slot = {"type": "slot", "count": options.n, "label": "task", "with": [{"type": "core", "count": options.cores}]}
     return {"version": 1, "resources": [slot], "attributes": {"system": system},
             "tasks": [{"command": options.command or ["true"], "slot": "task", "count": {"per_slot": 1}}]}
 
@@ -176,11 +184,20 @@ def jobspec(options):
 def signed(userid, spec):
     """A jobspec as job-ingest takes it."""
     header = b"version\0i1\0userid\0i%d\0mechanism\0snone\0" % userid
-    return ".".join(b2a_base64(part, newline=False).decode() for part in (header, json.dumps(spec).encode())) + ".none"
+    return ".".join(b2a_base64(part, newline=False).decode() for part in (header, dumped(spec))) + ".none"
 
 
-def submit(client, options):
-    signed_spec = signed(os.getuid() if options.userid is None else options.userid, jobspec(options))
+def submit_words(argv):
+    options, options.command = words(argv, n=1, cores=1, duration=0.0, simulate=None, output=None, cwd=None, env=[],
+                                     setattr=[], urgency=16)
+    return options
+
+
+def submit(client, argv):
+    import json
+    options = submit_words(argv)
+    userid = client.cred["userid"]
+    signed_spec = signed(os.getuid() if userid == 0xFFFFFFFF else userid, jobspec(options))
     answer = json.loads(client.rpc("job-ingest.submit", {"J": signed_spec, "urgency": options.urgency, "flags": 0}))
     print(answer["id"])
 
@@ -235,6 +252,7 @@ def until(client, topic, payload, text, patience_s):
 
 
 def wait_event(client, jobid, name):
+    import json
     payload = {"id": int(jobid), "path": "eventlog", "flags": 0}
     for text in client.stream("job-info.eventlog-watch", payload):
         event = json.loads(json.loads(text)["event"])
@@ -262,82 +280,99 @@ def raw(client, data):
     print("closed")
 
 
-class Parser(argparse.ArgumentParser):
-    """With help of a fixed width: for the terminal's width, which each argument asks for, argparse imports the archivers."""
-
-    def __init__(self, **options):
-        super().__init__(formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=120), **options)
+class Words:
+    """Options by name."""
 
 
-def parse():
-    parser = Parser(description=__doc__)
-    parser.add_argument("--userid", type=int, help="speak as this user (the owner may)")
-    parser.add_argument("--rolemask", type=int, default=0)
-    sub = parser.add_subparsers(dest="what", required=True, prog="call.py")  # named, it formats no usage for its own
-    for name in ("rpc", "stream"):
-        part = sub.add_parser(name)
-        part.add_argument("topic")
-        part.add_argument("payload", nargs="?", type=json.loads)
-        part.add_argument("--count", type=int, default=0)
-        part.add_argument("--until", help="show the response that matches, and end")
-        part.add_argument("--nth", type=int, default=1, help="of those that match")
-        part.add_argument("--noresponse", action="store_true")
-    part = sub.add_parser("submit")
-    part.add_argument("-n", "--tasks", type=int, default=1)
-    part.add_argument("--cores", type=int, default=1)
-    part.add_argument("--duration", type=float, default=0)
-    part.add_argument("--simulate", help="run time instead of a process")
-    part.add_argument("--output")
-    part.add_argument("--cwd")
-    part.add_argument("--env", action="append")
-    part.add_argument("--setattr", action="append", default=[])
-    part.add_argument("--urgency", type=int, default=16)
-    part.add_argument("command", nargs="*")
-    part = sub.add_parser("until")
-    part.add_argument("topic")
-    part.add_argument("payload", type=json.loads)
-    part.add_argument("filter")
-    part = sub.add_parser("wait-event")
-    part.add_argument("id")
-    part.add_argument("name")
-    part = sub.add_parser("events")
-    part.add_argument("prefix")
-    part.add_argument("count", type=int)
-    part = sub.add_parser("raw")
-    part.add_argument("hex")
-    return parser.parse_args()
+def words(argv, **defaults):
+    """The options, which have these defaults (None is a text, False a switch, a list gathers), and the other words, which
+    all are that follow "--". An option's first letter stands for it."""
+    options, rest, argv = Words(), [], list(argv)
+    options.__dict__.update(defaults)
+    names = {f"-{name[0]}": name for name in defaults} | {f"--{name}": name for name in defaults}
+    while argv:
+        word = argv.pop(0)
+        if word == "--":
+            return options, rest + argv
+        word, is_joined, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if word[:2] in names:  # -n2
+            word, is_joined, value = word[:2], word[2:], word[2:]
+        if word not in names:
+            if word.startswith("-"):
+                sys.exit(f"error: no option {word}; there are: {' '.join(names)}")
+            rest.append(word)
+            continue
+        name = names[word]
+        if defaults[name] is False:
+            setattr(options, name, True)
+            continue
+        value = value if is_joined else argv.pop(0)
+        if isinstance(defaults[name], list):
+            value = [*getattr(options, name), value]
+        elif defaults[name] is not None:
+            value = type(defaults[name])(value)
+        setattr(options, name, value)
+    return options, rest
+
+
+def show_stream(client, argv):
+    options, (topic, *payload) = words(argv, count=0, until=None, nth=1)
+    if options.until:
+        import re
+    for count, text in enumerate(client.stream(topic, *payload), 1):
+        if options.until:
+            options.nth -= 1 if re.search(options.until, text) else 0
+            if options.nth > 0 or not re.search(options.until, text):
+                continue
+        print(text, flush=True)
+        if options.until or count == options.count:
+            break
+
+
+def rpc(client, argv):
+    options, args = words(argv, noresponse=False)
+    if options.noresponse:
+        client.notify(*args)
+    else:
+        print(client.rpc(*args))
+
+
+def run(client, what, argv):
+    if what == "rpc":
+        rpc(client, argv)
+    elif what == "stream":
+        show_stream(client, argv)
+    elif what == "submit":
+        submit(client, argv)
+    elif what == "until":
+        return until(client, *argv, UNTIL_S)
+    elif what == "wait-event":
+        return wait_event(client, *argv)
+    elif what == "events":
+        events(client, argv[0], int(argv[1]))
+    elif what == "raw":
+        raw(client, argv[0])
+    else:
+        sys.exit(f"error: no command {what}\n{__doc__}")
+    return 0
 
 
 def main():
-    options = parse()
-    try:
-        client = Client(userid=0xFFFFFFFF if options.userid is None else options.userid, rolemask=options.rolemask)
-        if options.what == "rpc" and options.noresponse:
-            client.notify(options.topic, options.payload)
-        elif options.what == "rpc":
-            print(client.rpc(options.topic, options.payload))
-        elif options.what == "stream":
-            for count, text in enumerate(client.stream(options.topic, options.payload), 1):
-                if options.until:
-                    options.nth -= 1 if re.search(options.until, text) else 0
-                    if options.nth > 0 or not re.search(options.until, text):
-                        continue
-                print(text, flush=True)
-                if options.until or count == options.count:
-                    break
-        elif options.what == "submit":
-            submit(client, options)
-        elif options.what == "until":
-            return until(client, options.topic, options.payload, options.filter, UNTIL_S)
-        elif options.what == "wait-event":
-            return wait_event(client, options.id, options.name)
-        elif options.what == "events":
-            events(client, options.prefix, options.count)
+    argv = sys.argv[1:]
+    if argv[:1] in ([], ["--help"]):
+        print(__doc__)
+        return 0
+    userid, rolemask = 0xFFFFFFFF, 0
+    while argv[0] in ("--userid", "--rolemask"):
+        if argv[0] == "--userid":
+            userid = int(argv[1])
         else:
-            raw(client, options.hex)
+            rolemask = int(argv[1])
+        argv = argv[2:]
+    try:
+        return run(Client(userid=userid, rolemask=rolemask), argv[0], argv[1:])
     except BrokenPipeError:
         return 1  # whoever read our output has seen enough
     except (Failed, OSError) as failed:
         print(failed if isinstance(failed, Failed) else f"error {failed.errno}: {failed.strerror}")
         return 1
-    return 0

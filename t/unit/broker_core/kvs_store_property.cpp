@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 

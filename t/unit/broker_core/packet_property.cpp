@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
 #include "broker/api/message.hpp"
 #include "broker/core/packet.hpp"
 #include "t/unit/draws.hpp"

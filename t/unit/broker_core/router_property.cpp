@@ -2,6 +2,7 @@
 // Guests' services and their clients in any order of requests, answers and forged answers.
 #include <flux/core.h>
 #include <array>
+#include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: delivered usage goes to the shares while all users are saturated, and how fast.
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 

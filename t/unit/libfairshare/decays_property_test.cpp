@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What windows, LSF's history, charging and resets promise.
 #include <array>
+#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "libfairshare/usage/charging.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What water-filling promises, on random trees, and that it is Fair Tree where demand caps nobody.
+#include <catch2/catch.hpp>
+
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/deserved_shares.hpp"
 #include "libfairshare/algorithms/hierarchical_drf.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The rules every algorithm here keeps, and Fair Tree against a slow reading of its definition in rational numbers.
+#include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // One rank asked for after a charge is the rank of a full evaluation.
+#include <catch2/catch.hpp>
+
 #include "libfairshare/algorithms/algorithm.hpp"
 #include "libfairshare/algorithms/fair_tree_ranks.hpp"
 #include "libfairshare/algorithms/one_factor.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Limits of the tree: what is counted, what holds a job back, who is admitted.
+#include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
 #include <set>

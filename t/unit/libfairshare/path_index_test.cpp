@@ -2,6 +2,7 @@
 #include "libfairshare/tree/path_index.hpp"
 #include "t/unit/draws.hpp"
 
+#include <catch2/catch.hpp>
 #include <map>
 
 using namespace weir;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the other sites' algorithms promise: scale, permutation, monotony, convergence.
+#include <catch2/catch.hpp>
 #include <numeric>
 
 #include "libfairshare/algorithms/gridengine.hpp"

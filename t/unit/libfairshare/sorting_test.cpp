@@ -3,6 +3,7 @@
 #include "t/unit/draws.hpp"
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <utility>
 
 using namespace weir;

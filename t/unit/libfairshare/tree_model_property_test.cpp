@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: properties of what nodes may have beyond plain shares: parent's shares, partitions, the fields of both texts.
+#include <catch2/catch.hpp>
 #include <map>
 
 #include "libfairshare/algorithms/algorithm.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What the ledger promises, against the closed formula in long double and against itself.
+#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "t/unit/draws.hpp"

@@ -4,6 +4,7 @@
 #include "modules/replay/tree_replay.hpp"
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 
 #include "libsched/sim/priority_order.hpp"

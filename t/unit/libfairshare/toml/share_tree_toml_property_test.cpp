@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
+#include <catch2/catch.hpp>
+
 #include "libfairshare/toml/share_tree_edit.hpp"
 #include "libfairshare/toml/share_tree_toml.hpp"
 #include "libfairshare/tree/share_tree_diff.hpp"
