@@ -145,7 +145,7 @@ cat >deep.py <<-\EOF
 EOF
 # A line of the journal and the messages to other modules have more levels than what they tell of.
 test_expect_success 'what is nested too deep to be read again is refused, and what is taken is there after a restart' '
-	theirs=$("$JOBCTL" --user 5001 --roles 1 submit -u 0) && job wait $theirs priority &&
+	theirs=$("$JOBCTL" --userid 5001 --rolemask 1 submit -u 0) && job wait $theirs priority &&
 	PYTHONPATH=$SOURCE_DIR/t/tools python3 deep.py $theirs >deep && cat deep &&
 	restart_instance KILL && test "$(wc -l <deep)" = 1 &&
 	job events $theirs | grep memo && job events $(cat deep) | grep submit &&

@@ -4,16 +4,16 @@ test_description='Guests see and alter their own jobs alone'
 . "${SHARNESS:-/usr/share/sharness/sharness.sh}"
 
 start_instance 'cores = 1'
-guest() { "$JOBCTL" --user 5001 "$@"; }
+guest() { "$JOBCTL" --userid 5001 "$@"; }
 
 test_expect_success 'the owner submits on behalf of users' '
 	blocker=$(job submit -r 1000) && job wait $blocker start &&
-	job --user 5001 submit 2>err; grep "only instance owner can use sign-type=none" err
+	job --userid 5001 submit 2>err; grep "only instance owner can use sign-type=none" err
 '
 # A submission on behalf of a user keeps the owner role: credentials with the role bit.
 test_expect_success 'jobs of two users are pending' '
-	mine=$("$JOBCTL" --user 5001 --roles 1 submit) &&
-	theirs=$("$JOBCTL" --user 5002 --roles 1 submit) &&
+	mine=$("$JOBCTL" --userid 5001 --rolemask 1 submit) &&
+	theirs=$("$JOBCTL" --userid 5002 --rolemask 1 submit) &&
 	job wait $mine priority && job wait $theirs priority &&
 	job jobs userid | grep "^$mine 5001$"
 '
@@ -43,7 +43,7 @@ cat >memos.py <<-\EOF
 	guest.rpc("job-manager.raise", {"id": int(sys.argv[2]), "severity": 0, "type": "cancel", "note": "enough"})
 EOF
 test_expect_success 'a guest fills no eventlog beyond 256 KiB, and may always end his job' '
-	long=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $long priority &&
+	long=$("$JOBCTL" --userid 5001 --rolemask 1 submit) && job wait $long priority &&
 	python3 memos.py "$(dirname "$JOBCTL")" $long >out && grep "^error 28: the job.s eventlog and annotations have reached" out &&
 	job wait $long clean
 '
@@ -112,7 +112,7 @@ cat >volatile.py <<-\EOF
 	owner.rpc("job-manager.memo", {"id": int(sys.argv[2]), "volatile": True, "memo": {"site": "seen"}})
 EOF
 test_expect_success 'nor does he keep more than 256 KiB of volatile memos' '
-	id=$("$JOBCTL" --user 5001 --roles 1 submit) && job wait $id priority &&
+	id=$("$JOBCTL" --userid 5001 --rolemask 1 submit) && job wait $id priority &&
 	python3 volatile.py "$(dirname "$JOBCTL")" $id >out && grep "eventlog and annotations have reached their limit" out
 '
 cat >repeat.py <<-\EOF

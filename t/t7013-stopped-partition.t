@@ -71,7 +71,7 @@ test_expect_success 'a top that does not answer: nobody says that nothing was ch
 	sed "s/4d/5d/" weir.toml >next && rm weir.toml && mkfifo weir.toml && { timeout 60 weir reload >out 2>err & } && pid=$! &&
 	exec 7>weir.toml && mv next weir.toml && test_expect_code 1 wait $pid && cat err && grep "did not answer config.reload in time" err &&
 	grep "^It reads the files when it continues. The partitions were not asked" err && test_expect_code 1 grep "Nothing" err &&
-	cat weir.toml >&7 && exec 7>&- && call config.get | jq -e ".weir.\"half-life\" == \"5d\""
+	cat weir.toml >&7 && exec 7>&- && wait_until config.get "{}" ".weir.\"half-life\" == \"5d\""
 '
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"

@@ -209,7 +209,7 @@ test_expect_success 'he is told why his own job waits: its place, not whose job 
 	for topic in ("job-list.job-stats", "job-list.stats-get", "job-manager.getinfo", "job-manager.stats-get"):
 	    assert asked(topic, {})[0] == 1, topic
 	    assert isinstance(asked(topic, {}, who=owner), dict), topic
-	admin = jobctl.Client(uri, users["alice"], roles=2 | 8)
+	admin = jobctl.Client(uri, users["alice"], rolemask=2 | 8)
 	assert isinstance(asked("job-list.job-stats", {}, who=admin), dict), "the role admin sees what the owner sees"
 	EOF
 '

@@ -25,7 +25,7 @@ printf '"@alice" = 1\n"@bob" = 1\n"@carol" = 1\n"instances" = 0\n"instances/@*" 
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
 # submit UID: that many jobs of a user, who get no core before the test ends.
 submit() {
-	python3 "$SHARNESS_TEST_SRCDIR/tools/job.py" --user $1 --roles 3 submit -q batch -r 3600 -t 7200 --copies $EACH >ids.$1
+	python3 "$SHARNESS_TEST_SRCDIR/tools/job.py" --userid $1 --rolemask 3 submit -q batch -r 3600 -t 7200 --copies $EACH >ids.$1
 }
 # first USER: returns when each waiting job of USER is ahead of all others in the partition.
 first() {

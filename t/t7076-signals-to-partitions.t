@@ -61,7 +61,7 @@ test_expect_success 'so does one in a partition of a partition' '
 	tells b batch && signal $b $USR1 && told "b SIGUSR1"
 '
 test_expect_success 'a user signals no job of another one' '
-	test_must_fail python3 "$SHARNESS_TEST_SRCDIR/tools/job.py" --user 5002 rpc job-manager.kill "{\"id\":$a,\"signum\":$KILL}" >out 2>&1; cat out && grep "their own jobs" out
+	test_must_fail python3 "$SHARNESS_TEST_SRCDIR/tools/job.py" --userid 5002 rpc job-manager.kill "{\"id\":$a,\"signum\":$KILL}" >out 2>&1; cat out && grep "their own jobs" out
 '
 test_expect_success 'all her jobs at once take one' '
 	call job-manager.killall "{\"dry_run\":false,\"userid\":5001,\"signum\":$USR2}" && { next_line && next_line; } | sort >all &&

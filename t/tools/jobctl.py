@@ -8,7 +8,7 @@
   job.py wait ID EVENT               waits for the event, prints it; exit 1 if the eventlog ends before
   job.py events ID                   names of the job's events, one line
   job.py jobs [ATTR...]              one line a job: attributes separated by blanks, in job-list order
-  --user UID [--roles MASK]          act as a guest, or with other roles (the owner may set a message's credentials)
+  --userid UID [--rolemask MASK]     before the command: speaks as this user, who has the role of a user (the owner may)
 """
 import json
 import os
@@ -19,11 +19,11 @@ from wire import Failed
 
 
 class Client(wire.Client):
-    """One whose answers are values. With `user` it acts as a guest, or in other roles."""
+    """One whose answers are values. With a user id it speaks as this user, who has the role of a user or those given."""
 
-    def __init__(self, uri, user=None, roles=2):
-        super().__init__(uri, *(() if user is None else (user, roles)))
-        self.user = os.geteuid() if user is None else user
+    def __init__(self, uri=None, userid=None, rolemask=2):
+        super().__init__(uri, *(() if userid is None else (userid, rolemask)))
+        self.user = os.geteuid() if userid is None else userid
 
     def answer(self, matchtag):
         text = super().answer(matchtag)
@@ -97,16 +97,9 @@ def run(client, what, argv):
 
 
 def main():
-    argv = sys.argv[1:]
-    user, roles = None, 2
-    while argv[0] in ("--user", "--roles"):
-        if argv[0] == "--user":
-            user = int(argv[1])
-        else:
-            roles = int(argv[1])
-        argv = argv[2:]
     try:
-        return run(Client(os.environ.get("FLUX_URI"), user, roles), argv[0], argv[1:])
+        given, (what, *argv) = wire.credentials(sys.argv[1:])
+        return run(Client(**given), what, argv)
     except Failed as failed:
         print(f"{failed.errnum}: {failed.text}", file=sys.stderr)
         return 1

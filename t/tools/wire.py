@@ -357,20 +357,22 @@ def run(client, what, argv):
     return 0
 
 
+def credentials(argv):
+    """--userid and --rolemask, which come first, as Client() takes them; and the other words."""
+    given = {}
+    while argv and argv[0] in ("--userid", "--rolemask"):
+        name, value, *argv = argv
+        given[name.removeprefix("--")] = int(value)
+    return given, argv
+
+
 def main():
-    argv = sys.argv[1:]
-    if argv[:1] in ([], ["--help"]):
+    if sys.argv[1:2] in ([], ["--help"]):
         print(__doc__)
         return 0
-    userid, rolemask = 0xFFFFFFFF, 0
-    while argv[0] in ("--userid", "--rolemask"):
-        if argv[0] == "--userid":
-            userid = int(argv[1])
-        else:
-            rolemask = int(argv[1])
-        argv = argv[2:]
     try:
-        return run(Client(userid=userid, rolemask=rolemask), argv[0], argv[1:])
+        given, (what, *argv) = credentials(sys.argv[1:])
+        return run(Client(**given), what, argv)
     except BrokenPipeError:
         return 1  # whoever read our output has seen enough
     except (Failed, OSError) as failed:

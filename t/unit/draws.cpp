@@ -38,6 +38,9 @@ std::string bytes(std::size_t count) {
 }
 
 std::size_t index(std::size_t count) {
+    if (count == 0) {
+        throw rc::GenerationFailure("an element of nothing");
+    }
     return *rc::Gen<std::size_t>([count](const rc::Random& random, int /*size*/) {
         return rc::shrinkable::just(static_cast<std::size_t>(rc::Random(random).next() % count));
     });

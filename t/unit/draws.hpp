@@ -27,7 +27,7 @@ T arbitrary();
 /// `count` characters, any of them.
 std::string bytes(std::size_t count);
 
-/// In [0, count), without a smaller one.
+/// In [0, count), without a smaller one. The test fails where the count is 0: there is nothing to choose from.
 std::size_t index(std::size_t count);
 
 /// 0 to as many as rapidcheck's containers have: more in later runs, up to about 100.
@@ -44,12 +44,12 @@ typename Container::value_type element_of(const Container& all) {
     return *std::next(all.begin(), static_cast<std::ptrdiff_t>(index(all.size())));
 }
 
-/// length() of what `draw` draws, in a vector or what the caller names.
-template <typename Draw, typename Container = std::vector<std::invoke_result_t<Draw>>>
-Container several(const Draw& draw, std::size_t count = length()) {
-    Container all;
+/// length() of what `draw` draws.
+template <typename Draw>
+std::vector<std::invoke_result_t<Draw>> several(const Draw& draw, std::size_t count = length()) {
+    std::vector<std::invoke_result_t<Draw>> all;
     while (all.size() < count) {
-        all.insert(all.end(), draw());
+        all.push_back(draw());
     }
     return all;
 }

@@ -2,29 +2,17 @@
 // A start that crosses the news that the job lost its place.
 #include <catch2/catch.hpp>
 
-#include "libfairshare/limits/admission.hpp"
-#include "libfairshare/toml/share_tree_toml.hpp"
-#include "t/unit/libfairshare/support.hpp"
+#include "t/unit/libfairshare/limits_world.hpp"
 
 using namespace weir;
+using testing::Ids;
 using testing::second;
-using Ids = std::vector<std::uint64_t>;
-
-namespace {
-
-ShareTreePtr tree_of(const std::string& text) {
-    auto parsed = parse_share_tree(text);
-    REQUIRE(std::holds_alternative<ShareTree>(parsed));
-    return std::make_shared<const ShareTree>(std::get<ShareTree>(std::move(parsed)));
-}
-
-}  // namespace
 
 // Seed 179586043101042 of the world: the scheduler had answered before it was told, and a second later two jobs of a
 // user ran who may run one.
 // Mutant: libfairshare/limits/admission.cpp: if (!had_place && !admitted_.empty() => if (false && !admitted_.empty()
 TEST_CASE("limits: a job that starts without a place takes that of one that has not started") {
-    const ShareTreePtr tree = tree_of(
+    const ShareTreePtr tree = testing::tree_from(
         "\"a\" = {shares = 1, running_jobs_max = 1}\n\"a/@u\" = 1\n\"b\" = {shares = 1, running_jobs_max = "
         "2}\n\"b/@u\" = 1\n");
     const UsageLedger ledger(tree, testing::week);
