@@ -8,7 +8,8 @@ namespace weir::priority {
 
 PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
     : settings_(std::move(settings)),
-      users_(std::move(database)),
+      users_(std::move(database), settings_.users),
+      trees_(log_),
       accounting_(log_, trees_.tree(), counting_of(settings_)),
       book_(owner, settings_.ageing),
       payers_(users_, book_),
@@ -18,14 +19,12 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       children_(log_, book_, payers_, accounting_, sends_.uplink()),
       gate_(settings_, book_, payers_, children_, is_child),
       ranking_(settings_, users_, is_child),
-      ranked_(settings_, {book_, accounting_, users_, ranking_, gate_, children_}, log_) {
-    users_.configure(settings_.users);
-}
+      ranked_(settings_, {book_, accounting_, users_, ranking_, gate_, children_}, log_) {}
 
 Result<std::vector<std::string>> PriorityService::restore(const SavedState& saved, Instant now) {
     log_.restore(saved);
     log_.begin_usage_hours(now);
-    std::vector<std::string> warnings = trees_.restore(saved.revisions, saved.meta.file_revision);
+    std::vector<std::string> warnings = trees_.restore(saved);
     Result<Accounting> accounting = Accounting::restore(log_, trees_.tree(), saved, counting_of(settings_), now);
     if (!accounting) {
         return accounting.error();
@@ -80,11 +79,15 @@ void PriorityService::apply(const JobEvent& event) {
     pass_on(event);
 }
 
+void PriorityService::reach(Instant now) {
+    accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
+    log_.set_position(now);
+    ranking_.set_time(now);
+}
+
 void PriorityService::pass_on(const JobEvent& event) {
-    ranking_.set_time(event.time);
-    accounting_.ledgers().reset_due(settings_.usage_reset, event.time, utc_offset_);
+    reach(event.time);
     const AppliedEvent applied = book_.apply(event, is_synced_);
-    log_.set_position(event.time);
     membership_.apply(applied, gate_.is_limited());
     gate_.apply(tree(), applied);
     children_.apply(applied);
@@ -98,8 +101,7 @@ void PriorityService::pass_on(const JobEvent& event) {
 void PriorityService::pass(Instant now, Pass which) {
     if (which == Pass::full) {
         refresh_users();
-        accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
-        ranking_.set_time(now);
+        reach(now);
     } else if (!has_marked()) {
         return;
     }
@@ -115,7 +117,6 @@ void PriorityService::pass(Instant now, Pass which) {
     ranking_.push_head(now, which, sends_.plugin(), sends_.scheduler());
     if (which == Pass::full) {
         counts_.passes += 1;
-        log_.set_position(now);
     }
 }
 
@@ -155,13 +156,6 @@ void PriorityService::set_scheduler(const SchedulerView& scheduler) {
     ranking_.set_scheduler(scheduler);
 }
 
-Result<std::optional<TreeProposal>> PriorityService::propose_file(const std::string& text, const std::string& file,
-                                                                  Instant now) {
-    Result<std::optional<TreeProposal>> proposal = trees_.propose_file(members(), text, file, now);
-    log_.set_file_revision(trees_.file_revision());
-    return proposal;
-}
-
 void PriorityService::accept(TreeChangeover changeover) {
     trees_.accept(changeover.proposal);
     accounting_ = std::move(changeover.accounting);
@@ -178,11 +172,10 @@ void PriorityService::accept(TreeChangeover changeover) {
 
 std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& instance, std::uint64_t first_seq,
                                             Instant now, const std::vector<FluxJobId>& hosts) {
+    reach(now);
     const std::uint64_t acked = children_.attach(child, instance, first_seq, now, hosts);
     if (const BookJob* job = book_.find(child); job != nullptr && children_.is_partition(*job)) {
-        // Until now it was counted as any other job.
-        gate_.count(tree(), child);
-        ranking_.set_time(now);
+        gate_.count(tree(), child);  // until now it was counted as any other job
         ranking_.release(child);
     }
     return acked;
@@ -190,8 +183,7 @@ std::uint64_t PriorityService::attach_child(FluxJobId child, const std::string& 
 
 std::uint64_t PriorityService::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,
                                       Instant now) {
-    accounting_.ledgers().reset_due(settings_.usage_reset, now, utc_offset_);
-    log_.set_position(now);
+    reach(now);
     const std::uint64_t acked = children_.report(child, first_seq, std::move(records), now);
     ranking_.mark(children_.take_touched());
     return acked;

@@ -88,7 +88,9 @@ class PriorityService {
         return trees_.propose(members(), edit, file, now);
     }
     /// The same of TreeStore::propose_file().
-    Result<std::optional<TreeProposal>> propose_file(const std::string& text, const std::string& file, Instant now);
+    Result<std::optional<TreeProposal>> propose_file(const std::string& text, const std::string& file, Instant now) {
+        return trees_.propose_file(members(), text, file, now);
+    }
     /// See TreeStore::changes_between(). O(size + jobs).
     Result<std::vector<TreeChange>> changes_between(std::int64_t a, std::optional<std::int64_t> b) const {
         return trees_.changes_between(members(), a, b);
@@ -166,6 +168,8 @@ class PriorityService {
     std::function<bool(FluxJobId)> has_withdrawn() const {
         return [this](FluxJobId id) { return sends_.plugin().has_zero(id); };
     }
+    /// What follows happens at this time: a reset of usage that is due by then comes first.
+    void reach(Instant now);
     /// One event through the stages. The book applies it first, and each stage gets its effect.
     void pass_on(const JobEvent& event);
     /// Passes every job through the stages that depend on its payer, after a change of the tree, the users or the

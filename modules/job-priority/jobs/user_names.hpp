@@ -27,7 +27,11 @@ struct UserDatabase {
 /// database fails. After one failure it is not asked before the next refresh().
 class UserNames {
   public:
-    explicit UserNames(UserDatabase database) : database_(std::move(database)) {}
+    /// \param users  the configured names, and their ids
+    UserNames(UserDatabase database, const std::map<std::string, std::uint32_t>& users)
+        : database_(std::move(database)) {
+        configure(users);
+    }
     /// Sets the configured names. Everything else is looked up again when needed.
     void configure(const std::map<std::string, std::uint32_t>& users);
 

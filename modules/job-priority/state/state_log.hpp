@@ -37,7 +37,6 @@ class StateLog {
     void set_instance(std::string instance);
     /// The key of the names that ChildReports gives.
     void set_names_key(const HashKey& key);
-    /// See TreeStore::file_revision().
     void set_file_revision(std::int64_t revision);
     /// This instance lives in job `host` of its parent, which it tells with all lives before.
     void begin_life(std::uint64_t host);

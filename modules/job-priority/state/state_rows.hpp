@@ -157,7 +157,7 @@ struct StateMeta {
     /// The parent's jobs that this instance lived in, the present one last. At most StateLog::hosts_max.
     std::vector<std::uint64_t> hosts{};
     HashKey names_key{};  ///< of the names that ChildReports gives; secret, the same for the life of the file
-    std::int64_t file_revision = 0;  ///< see TreeStore::file_revision()
+    std::int64_t file_revision = 0;  ///< in force when the share-tree file last had its text; 0: none
     friend bool operator==(const StateMeta&, const StateMeta&) = default;
 };
 

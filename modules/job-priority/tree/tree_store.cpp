@@ -23,12 +23,11 @@ Result<ShareTree> parse(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-TreeStore::TreeStore() : tree_(std::make_shared<const ShareTree>()) {}
+TreeStore::TreeStore(StateLog& log) : log_(log), tree_(std::make_shared<const ShareTree>()) {}
 
-std::vector<std::string> TreeStore::restore(std::vector<TreeRevision> revisions, std::int64_t file_revision) {
+std::vector<std::string> TreeStore::restore(const SavedState& saved) {
     std::vector<std::string> warnings;
-    history_ = std::move(revisions);
-    file_revision_ = file_revision;
+    history_ = saved.revisions;
     for (auto revision = history_.rbegin(); revision != history_.rend(); ++revision) {
         Result<ShareTree> tree = parse(revision->toml, "revision " + std::to_string(revision->revision));
         if (tree) {
@@ -88,11 +87,11 @@ Result<std::optional<TreeProposal>> TreeStore::propose_file(const TreeMembers& m
                                                             const std::string& file, Instant now) {
     const std::string bare = split_revision(text).text;
     if (bare == in_force_.toml) {
-        file_revision_ = in_force_.revision;
+        log_.set_file_revision(in_force_.revision);
         return std::optional<TreeProposal>();
     }
     const auto last_read = std::find_if(history_.rbegin(), history_.rend(), [&](const TreeRevision& revision) {
-        return revision.author == file_author || revision.revision == file_revision_;
+        return revision.author == file_author || revision.revision == log_.meta().file_revision;
     });
     if (last_read != history_.rend() && last_read->toml == bare) {
         return std::optional<TreeProposal>();

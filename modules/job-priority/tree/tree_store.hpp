@@ -12,7 +12,7 @@
 #include "libfairshare/base/result.hpp"
 #include "libfairshare/tree/share_tree_diff.hpp"
 #include "libfairshare/usage/usage_ledger.hpp"
-#include "modules/job-priority/state/state_rows.hpp"
+#include "modules/job-priority/state/state_log.hpp"
 
 namespace weir::priority {
 
@@ -51,10 +51,9 @@ class TreeStore {
     /// Of the reason of an edit: each listing of the tree ends with it, and each viewer of the page gets it.
     static constexpr std::size_t reason_bytes_max = 500;
 
-    TreeStore();
-    /// \param revisions  ascending, from the state file; the newest that still parses is in force. Returns warnings.
-    /// \param file_revision  as file_revision() was
-    std::vector<std::string> restore(std::vector<TreeRevision> revisions, std::int64_t file_revision);
+    explicit TreeStore(StateLog& log);
+    /// The newest revision that still parses is in force. Returns warnings. REQUIRES: the log is restored.
+    std::vector<std::string> restore(const SavedState& saved);
 
     /// Checks an edit against the tree in force. Without a tree no base is required. Errors: EINVAL with every mistake,
     /// one a line, as "file:line:column: ...", and for a tree that would lose all nodes unasked; EMSGSIZE for a reason
@@ -67,8 +66,6 @@ class TreeStore {
     /// else its mistakes. Notes a text that is the one in force as the last that the file had.
     Result<std::optional<TreeProposal>> propose_file(const TreeMembers& members, const std::string& text,
                                                      const std::string& file, Instant now);
-    /// The revision that was in force when the file was last read with its text; 0: none.
-    std::int64_t file_revision() const { return file_revision_; }
 
     /// What changed from revision `a` to `b` (none: the one in force; `a` 0: from an empty tree), if each had the
     /// members of today. So entitlements are those of the change itself, not of an account without its members. Errors:
@@ -94,9 +91,9 @@ class TreeStore {
   private:
     Error stale(std::int64_t base) const;
 
+    StateLog& log_;
     ShareTreePtr tree_;
     TreeRevision in_force_;
-    std::int64_t file_revision_ = 0;
     std::vector<TreeRevision> history_;
     std::string problem_;
 };

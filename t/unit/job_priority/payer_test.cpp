@@ -402,8 +402,7 @@ TEST_CASE("payers: who has a name that no line can have is a member by his id") 
     database.name_of = [](std::uint32_t userid) -> Result<std::optional<std::string>> {
         return userid == 7000 ? std::optional<std::string>("o'brien") : std::nullopt;
     };
-    UserNames users(database);
-    users.configure({{"a b", 7001}, {"carol", 7002}});
+    UserNames users(database, {{"a b", 7001}, {"carol", 7002}});
     CHECK(users.name(7000) == "7000");
     CHECK(users.name(7001) == "7001");
     CHECK(users.name(7002) == "carol");

@@ -27,7 +27,8 @@ TreeProposal proposed(const TreeStore& store, const std::string& text, std::stri
 }  // namespace
 
 TEST_CASE("trees: revisions count up and carry author, reason and text") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     CHECK(store.in_force().revision == 0);
     store.accept(proposed(store, "\"a\" = 1\n"));
     store.accept(proposed(store, "\"a\" = 2\n"));
@@ -37,7 +38,8 @@ TEST_CASE("trees: revisions count up and carry author, reason and text") {
 }
 
 TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     const auto bad = store.propose(nobody(store), {"\"a\" = -1\n\"b/c\" = 1\n", "me", "", std::nullopt, false},
                                    "shares.toml", at(1));
     REQUIRE_FALSE(bad);
@@ -49,7 +51,8 @@ TEST_CASE("trees: a bad text changes nothing and every mistake is told") {
 // Mutant: modules/job-priority/tree/tree_store.cpp: edit.reason.size() > reason_bytes_max => edit.reason.empty() &&
 // false
 TEST_CASE("trees: a reason is bounded, since every listing of the tree shows it") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     const auto with_reason = [&store](std::size_t bytes) {
         return store.propose(nobody(store), {"\"a\" = 1\n", "me", std::string(bytes, 'x'), std::nullopt, false}, "t",
                              at(1));
@@ -62,7 +65,8 @@ TEST_CASE("trees: a reason is bounded, since every listing of the tree shows it"
 }
 
 TEST_CASE("trees: an edit of a revision that is no longer in force is refused") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(proposed(store, "\"a\" = 1\n"));
     const auto stale = store.propose(nobody(store), {"\"a\" = 2\n", "me", "", 0, false}, "t", at(1));
     REQUIRE_FALSE(stale);
@@ -71,7 +75,8 @@ TEST_CASE("trees: an edit of a revision that is no longer in force is refused") 
 }
 
 TEST_CASE("trees: the file counts when it changed, not when the command changed the tree since") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     const auto first = store.propose_file(nobody(store), "\"a\" = 1\n", "f", at(1));
     REQUIRE((first && *first));
     store.accept(**first);
@@ -83,17 +88,23 @@ TEST_CASE("trees: the file counts when it changed, not when the command changed 
     CHECK_FALSE(store.propose_file(nobody(store), "\"a\" = x\n", "f", at(3)));
 }
 
-// Mutant: modules/job-priority/tree/tree_store.cpp: file_revision_ = in_force_.revision => (void)in_force_.revision
+// Mutant: modules/job-priority/tree/tree_store.cpp: log_.set_file_revision(in_force_.revision) => (void)0
 TEST_CASE("trees: a file that was brought up to date by hand does not undo later edits by command") {
     const std::string exported = GENERATE(std::string("\"a\" = 41\n"), with_revision("\"a\" = 41\n", 2));
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(**store.propose_file(nobody(store), "\"a\" = 40\n", "f", at(1)));
     store.accept(proposed(store, "\"a\" = 41\n"));
     CHECK_FALSE(*store.propose_file(nobody(store), exported, "f", at(2)));
     store.accept(proposed(store, "\"a\" = 50\n"));
     CHECK_FALSE(*store.propose_file(nobody(store), exported, "f", at(3)));
-    TreeStore restarted;
-    CHECK(restarted.restore(store.history(), store.file_revision()).empty());
+    SavedState saved;
+    saved.meta = log.meta();
+    saved.revisions = store.history();
+    StateLog restored;
+    restored.restore(saved);
+    TreeStore restarted(restored);
+    CHECK(restarted.restore(saved).empty());
     const auto untouched = restarted.propose_file(nobody(restarted), exported, "f", at(4));
     REQUIRE(untouched);
     CHECK_FALSE(*untouched);
@@ -103,8 +114,11 @@ TEST_CASE("trees: a file that was brought up to date by hand does not undo later
 }
 
 TEST_CASE("trees: a stored revision that no longer parses falls back to the one before it") {
-    TreeStore store;
-    const auto warnings = store.restore({{1, at(0), "me", "", "\"a\" = 1\n"}, {2, at(1), "me", "", "not toml"}}, 0);
+    StateLog log;
+    TreeStore store(log);
+    SavedState saved;
+    saved.revisions = {{1, at(0), "me", "", "\"a\" = 1\n"}, {2, at(1), "me", "", "not toml"}};
+    const auto warnings = store.restore(saved);
     CHECK(store.in_force().revision == 1);
     REQUIRE(warnings.size() == 1);
     CHECK_THAT(warnings[0], Contains("revision 2"));
@@ -113,7 +127,8 @@ TEST_CASE("trees: a stored revision that no longer parses falls back to the one 
 
 // Kills: an export that is brought back over another's change; the line of the revision kept as part of the text.
 TEST_CASE("trees: a text that was exported knows its revision, and is refused once there is a newer one") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(proposed(store, "\"a\" = 1\n"));
     const std::string exported = with_revision("\"a\" = 3\n", 1);
     const auto in_time = store.propose(nobody(store), {exported, "me", "", std::nullopt, false}, "t", at(1));
@@ -128,12 +143,14 @@ TEST_CASE("trees: a text that was exported knows its revision, and is refused on
     REQUIRE_FALSE(file);
     CHECK_THAT(file.error().message, Contains("shares.toml") && Contains("first line"));
     CHECK(store.in_force().toml == "\"a\" = 2\n");
-    TreeStore fresh;
+    StateLog new_log;
+    TreeStore fresh(new_log);
     CHECK(fresh.propose(nobody(fresh), {exported, "me", "", std::nullopt, false}, "t", at(1)));
 }
 
 TEST_CASE("trees: a mistake in an exported text has the line that it has in the file") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     const auto bad = store.propose(nobody(store), {with_revision("\"a\" = -1\n", 1), "me", "", std::nullopt, false},
                                    "shares.toml", at(1));
     REQUIRE_FALSE(bad);
@@ -142,7 +159,8 @@ TEST_CASE("trees: a mistake in an exported text has the line that it has in the 
 
 // Kills: an empty file, at a reload or by the command, that takes every account away.
 TEST_CASE("trees: all nodes go only when that is asked for") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(proposed(store, "\"a\" = 1\n\"b\" = 1\n"));
     for (const char* text : {"", "# nothing left\n"}) {
         const auto empty = store.propose(nobody(store), {text, "me", "", std::nullopt, false}, "shares.toml", at(1));
@@ -157,7 +175,8 @@ TEST_CASE("trees: all nodes go only when that is asked for") {
 }
 
 TEST_CASE("trees: the text in force is no new revision, other comments are") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(proposed(store, "\"a\" = 1\n"));
     const TreeProposal same = proposed(store, with_revision("\"a\" = 1\n", 1));
     CHECK_FALSE(same.is_new);
@@ -168,7 +187,8 @@ TEST_CASE("trees: the text in force is no new revision, other comments are") {
 }
 
 TEST_CASE("trees: what lies between two revisions, both ways") {
-    TreeStore store;
+    StateLog log;
+    TreeStore store(log);
     store.accept(proposed(store, "\"a\" = 1\n"));
     store.accept(proposed(store, "\"a\" = 2\n\"b\" = 1\n"));
     store.accept(proposed(store, "\"a\" = 3\n\"b\" = 1\n"));
