@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 6> reason_names{"held",  "nodes-down",  "
 /// of them has free.
 std::string free_words(const ResourcePool& pool, const Request& request) {
     const std::vector<bool>* in_set = pool.sets().at(request.node_set);
-    Room free;
+    Amounts free;
     std::uint32_t largest_mib = 0;
     for (std::size_t i = 0; i < pool.free_by_node().size(); i++) {
         if (in_set == nullptr || (*in_set)[i]) {

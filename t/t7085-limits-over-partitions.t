@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='limits of usage are judged by the usage of the whole site, not by that of one partition'
+test_description='limits of usage are checked against the usage of the whole site, not by that of one partition'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -38,7 +38,7 @@ test_expect_success 'bob uses most of the site, alice all that was used in debug
 test_expect_success 'her next job starts in debug: she is below 60 % of all' '
 	second=$(weir submit --json --user alice -q debug -n2 --simulate=1s x | jq .id) && wait_event $second start && wait_event $second clean
 '
-test_expect_success 'what is submitted to debug itself is judged there' '
+test_expect_success 'what is submitted to debug itself is checked there' '
 	direct=$(weir --uri run/debug submit --json --user alice -q "" -n1 --simulate=1s x | jq .id) &&
 	FLUX_URI=local://$WEIR_RUNDIR/debug/local-0 wait_event $direct priority &&
 	weir --uri run/debug why $direct | tee why && grep "bio/@alice has used its 60%" why && weir --uri run/debug cancel $direct

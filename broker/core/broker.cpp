@@ -200,7 +200,7 @@ void Broker::load_next(std::size_t i) {
         clock_->watch(loop_, [this](int severity, const std::string& text) { log_.write(severity, text); });
         log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
         listener_->accept();
-        tell_ready();
+        announce_ready();
         if (std::exchange(is_reload_due_, false)) {
             config_.reload();
         }
@@ -232,7 +232,7 @@ void Broker::place_errors(const std::string& module) {
     }
 }
 
-void Broker::tell_ready() {
+void Broker::announce_ready() {
     if (options_.ready_fd >= 0) {
         const std::string line = *attributes_.get("local-uri") + "\n";
         if (::write(options_.ready_fd, line.data(), line.size()) < 0) {

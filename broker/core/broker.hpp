@@ -41,7 +41,7 @@ class Broker {
     void on_signal(int number);
     void load_next(std::size_t i);
     void place_errors(const std::string& module);
-    void tell_ready();
+    void announce_ready();
     void apply_config(const BrokerConfig& config);
     void shut_down(int exit_code);
     void fail(const std::string& why);

@@ -52,7 +52,7 @@ Result<ClockKeeper> ClockKeeper::begin(Attributes& attributes, const Parent& par
     const ClockStart start = begin_clock(clock_wish(attributes, parent), past, wall_now(), monotonic_s());
     std::this_thread::sleep_for(std::chrono::duration<double>(start.wait));
     set_clock(start.scale, start.zero);
-    tell_clock(attributes, start, past);
+    announce_clock(attributes, start, past);
     return ClockKeeper(std::move(file), start);
 }
 

@@ -179,7 +179,7 @@ ClockWish clock_wish(const Attributes& attributes, const Parent& parent) {
     return wish;
 }
 
-void tell_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past) {
+void announce_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past) {
     attributes.set("clock.scale", in_digits(start.scale));
     attributes.set("clock.origin", in_digits(start.origin));
     attributes.set("clock.zero", in_digits(start.zero));

@@ -35,6 +35,6 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
 /// The clock requested by the attributes clock.scale and clock.origin, if given, and by the parent.
 ClockWish clock_wish(const Attributes& attributes, const Parent& parent);
 /// Sets the attributes clock.scale, .origin, .zero and .last-seen, and broker.starttime.
-void tell_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past);
+void announce_clock(Attributes& attributes, const ClockStart& start, const std::optional<ClockPast>& past);
 
 }  // namespace weir::broker

@@ -54,7 +54,7 @@ std::string OutputEventlog::data(const Stream& stream, const std::string& bytes)
     return context.text();
 }
 
-void OutputEventlog::tell_begin() {
+void OutputEventlog::announce_begin() {
     add(begin_s_, "header",
         R"({"version":1,"encoding":{"stdout":"UTF-8","stderr":"UTF-8"},"count":{"stdout":1,"stderr":1},"options":{}})");
     for (Stream& stream : streams_) {
@@ -100,7 +100,7 @@ void OutputEventlog::read(Stream& stream, bool is_over, double now_s) {
 
 std::vector<std::string> OutputEventlog::next(bool is_over, double now_s) {
     if (!has_begun_) {
-        tell_begin();
+        announce_begin();
     }
     bool is_read = true;
     for (Stream& stream : streams_) {

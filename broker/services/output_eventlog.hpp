@@ -35,7 +35,7 @@ class OutputEventlog {
         bool is_cut = false;   // `rest` has whole lines
         bool is_read = false;  // nothing is behind `offset` now, and no whole line in `rest`
     };
-    void tell_begin();
+    void announce_begin();
     void read(Stream& stream, bool is_over, double now_s);
     void add(double time_s, const char* name, std::string context);
     std::string data(const Stream& stream, const std::string& bytes) const;

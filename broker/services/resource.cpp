@@ -246,7 +246,7 @@ class Resource {
         return Done{};
     }
 
-    void tell_scheduler(const char* key, const IdSet& ranks) {
+    void notify_scheduler(const char* key, const IdSet& ranks) {
         if (ranks.empty()) {
             return;
         }
@@ -272,7 +272,7 @@ class Resource {
         IdSet down = wish->ranks;
         down.remove(drains_.ranks());
         drains_.drain(wish->ranks, wish->reason, now, wish->mode);
-        tell_scheduler("down", down);
+        notify_scheduler("down", down);
         flux_log(h_, LOG_INFO, "drain %s: %s", hosts_of(wish->ranks).c_str(), wish->reason.value_or("").c_str());
         flux_respond(h_, msg, nullptr);
     }
@@ -290,7 +290,7 @@ class Resource {
         IdSet up = drains_.ranks();
         drains_.undrain(wish->ranks);
         up.remove(drains_.ranks());
-        tell_scheduler("up", up);
+        notify_scheduler("up", up);
         flux_log(h_, LOG_INFO, "undrain %s", hosts_of(wish->ranks).c_str());
         flux_respond(h_, msg, nullptr);
     }

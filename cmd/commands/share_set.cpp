@@ -75,7 +75,7 @@ Exit put_edit_in_force(Context& context, Client& client, ShareView view, const N
         request.asks = edit.asks;
         const auto answer = send_confirmed(context, client, request);
         if (answer) {
-            return tell_change(context, *answer, context.args.has("dry-run"));
+            return print_change(context, *answer, context.args.has("dry-run"));
         }
         if (exit_of(answer.error()) != Exit::stale) {
             return context.fail(answer.error());
@@ -85,7 +85,7 @@ Exit put_edit_in_force(Context& context, Client& client, ShareView view, const N
             return context.fail(now.error());
         }
         if (node_line(now->toml, edit.path) != line) {
-            return tell_stale(context, client, answer.error(), first_revision);
+            return print_stale(context, client, answer.error(), first_revision);
         }
         view = std::move(*now);
     }

@@ -123,7 +123,7 @@ Result<Json> send_tree(Client& client, const TreeChangeRequest& request, bool is
     return client.call("job-priority.tree-set", payload);
 }
 
-Exit tell_change(const Context& context, const Json& answer, bool is_dry_run) {
+Exit print_change(const Context& context, const Json& answer, bool is_dry_run) {
     if (context.json) {
         context.print(json_text("weir.share-set/1", answer.share()));
         return Exit::ok;
@@ -139,7 +139,7 @@ Exit tell_change(const Context& context, const Json& answer, bool is_dry_run) {
     return Exit::ok;
 }
 
-Exit tell_stale(const Context& context, Client& client, const Error& error, std::int64_t base) {
+Exit print_stale(const Context& context, Client& client, const Error& error, std::int64_t base) {
     Json payload = Json::object();
     payload.set("a", static_cast<long long>(base));
     std::string meanwhile;
@@ -213,7 +213,7 @@ std::string losses_text(Losses lost) {
 
 Exit refused(const Context& context, Client& client, const TreeChangeRequest& request, const Error& error) {
     if (exit_of(error) == Exit::stale) {
-        return tell_stale(context, client, error, base_of(request));
+        return print_stale(context, client, error, base_of(request));
     }
     return error.code == std::errc::invalid_argument
                ? context.fail(Exit::invalid_tree, error.message + "\nNothing was changed.")
@@ -243,7 +243,7 @@ Result<Json> send_confirmed(const Context& context, Client& client, TreeChangeRe
 
 Exit put_in_force(Context& context, Client& client, TreeChangeRequest request) {
     const auto answer = send_confirmed(context, client, request);
-    return answer ? tell_change(context, *answer, context.args.has("dry-run"))
+    return answer ? print_change(context, *answer, context.args.has("dry-run"))
                   : refused(context, client, request, answer.error());
 }
 

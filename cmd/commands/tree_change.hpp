@@ -36,9 +36,9 @@ Result<Json> send_confirmed(const Context& context, Client& client, TreeChangeRe
 Exit put_in_force(Context& context, Client& client, TreeChangeRequest request);
 
 /// What put_in_force() prints of an answer.
-Exit tell_change(const Context& context, const Json& answer, bool is_dry_run);
+Exit print_change(const Context& context, const Json& answer, bool is_dry_run);
 /// Exit code 6: prints the error, and the changes since `base`.
-Exit tell_stale(const Context& context, Client& client, const Error& error, std::int64_t base);
+Exit print_stale(const Context& context, Client& client, const Error& error, std::int64_t base);
 /// A table of changes, one line for each node; empty if there are none.
 std::string changes_text(const json_t* answer, const Screen& screen);
 /// One line for each revision: "revision 8 by bob, 12:00: new grant".

@@ -101,7 +101,7 @@ std::vector<std::string> log_lines(Client& client) {
 }
 
 /// A stock Flux answers with nothing. Its configuration tells what changed, and its log has what the modules warned of.
-void tell_of_stock(ReloadTarget& member, const std::vector<std::string>& log_before, Reloaded& out) {
+void report_stock(ReloadTarget& member, const std::vector<std::string>& log_before, Reloaded& out) {
     if (const auto after = member.client->call("config.get", {}, child_answer_s)) {
         for (const std::string& change : config_changes(member.before, *after)) {
             add_once(out.changes, change);
@@ -117,7 +117,7 @@ void tell_of_stock(ReloadTarget& member, const std::vector<std::string>& log_bef
 }
 
 /// The result for the share tree, which is a file of its own: a mistake in it does not refuse the configuration.
-void tell_share_tree(ReloadTarget& member, Reloaded& out) {
+void report_share_tree(ReloadTarget& member, Reloaded& out) {
     const auto stats = member.client->call("job-priority.stats-get", {}, child_answer_s);
     if (!stats) {
         return;  // none here
@@ -170,10 +170,10 @@ Result<Reloaded> reload_tree(Client& top) {
             note_all(*answer, "changes", out.changes);
             note_all(*answer, "warnings", out.warnings);
         } else {
-            tell_of_stock(members[i], log_before, out);
+            report_stock(members[i], log_before, out);
         }
         out.instances.push_back(members[i].name);
-        tell_share_tree(members[i], out);
+        report_share_tree(members[i], out);
     }
     return out;
 }

@@ -76,7 +76,7 @@ bool InstanceFeed::open_rows(Id id, uid_t user, Opened opened) {
     Viewer& his = viewer->second;
     his.has_tree = his.has_tree && his.opened == opened;
     his.opened = std::move(opened);
-    tell_viewers();
+    notify_viewers();
     forget_unseen();
     return true;
 }
@@ -276,7 +276,7 @@ void InstanceFeed::take(const Result<InstanceReading>& reading) {
             put_figures(*reading->figures);
         }
     }
-    tell_viewers();
+    notify_viewers();
     keep_alive();
 }
 
@@ -329,7 +329,7 @@ std::vector<std::string> InstanceFeed::rows_seen() const {
     return {seen.begin(), seen.end()};
 }
 
-void InstanceFeed::tell_viewers() {
+void InstanceFeed::notify_viewers() {
     std::map<const TreeEvents*, std::pair<EventText, EventText>> texts;  // whole, changes
     std::map<std::string, EventText> equal;                              // what several viewers get is compressed once
     ++quiet_turns_;

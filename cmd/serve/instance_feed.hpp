@@ -100,7 +100,7 @@ class InstanceFeed : public std::enable_shared_from_this<InstanceFeed> {
     static Picture queue_drawn(Part& part, const std::string& user);
     std::string greeting_of(const Viewer& viewer, Id id) const;
     std::string pictures_for(Viewer& viewer, Part& part) const;
-    void tell_viewers();
+    void notify_viewers();
     void keep_alive();
 
     Setting setting_;

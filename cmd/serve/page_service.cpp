@@ -167,9 +167,9 @@ void PageService::answer_asker(HttpServer::Id id, const HttpRequest& request, ui
     } else if (request.path == "/api/events") {
         begin_viewing(id, *way, asker);
     } else if (request.path == "/metrics") {
-        tell_metrics(id, *way, asker);
+        answer_metrics(id, *way, asker);
     } else if (request.path == "/api/after-job") {
-        tell_after_job(id, request, *way, asker);
+        answer_after_job(id, request, *way, asker);
     } else if (request.path == "/api/two-jobs") {
         compare_jobs(id, request, *way, asker);
     } else {
@@ -182,7 +182,7 @@ std::optional<std::string> PageService::guest_name(uid_t asker) const {
 }
 
 /// Partitions that hang make a reading slow. Scrapes that come meanwhile must not queue up behind it.
-void PageService::tell_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
+void PageService::answer_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
     const std::pair key(way, guest_name(asker).has_value());
     if (const auto reading = metrics_askers_.find(key); reading != metrics_askers_.end()) {
         reading->second.push_back(id);
@@ -209,7 +209,7 @@ void PageService::tell_metrics(HttpServer::Id id, const Way& way, uid_t asker) {
     });
 }
 
-void PageService::tell_after_job(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker) {
+void PageService::answer_after_job(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker) {
     const auto number = [&request](const char* name) {
         return parse_integer(query_value(request.query, name).value_or(""), 0, std::int64_t{1} << 40);
     };

@@ -55,8 +55,8 @@ class PageService {
     void ask_all();
     bool answer_file(HttpServer::Id id, const HttpRequest& request);
     void answer_asker(HttpServer::Id id, const HttpRequest& request, uid_t asker);
-    void tell_metrics(HttpServer::Id id, const Way& way, uid_t asker);
-    void tell_after_job(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker);
+    void answer_metrics(HttpServer::Id id, const Way& way, uid_t asker);
+    void answer_after_job(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker);
     void compare_jobs(HttpServer::Id id, const HttpRequest& request, const Way& way, uid_t asker);
     void change_shares(HttpServer::Id id, const HttpRequest& request, uid_t asker);
     void answer_later(HttpServer::Id id, Worker& worker, std::function<Result<HttpAnswer>()> question);

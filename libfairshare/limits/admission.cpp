@@ -186,11 +186,11 @@ void Admission::start(const ShareTree& tree, Id id, NodeId payer, const LimitedJ
     const bool had_place = is_running || has_place(id);
     set(tree, id, {payer, job, State::running});
     if (!had_place && !admitted_.empty() && counts_.exceeded(tree, payer)) {
-        judge_again(tree);
+        examine_again(tree);
     }
 }
 
-void Admission::judge_again(const ShareTree& tree) {
+void Admission::examine_again(const ShareTree& tree) {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {
         if (job.state == State::admitted && counts_.exceeded(tree, job.payer)) {

@@ -30,7 +30,7 @@ class Admission {
     /// A job that is ready to start.
     void wait(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// A job that has resources; `job`: what it got. If it had no place, since its allocation crossed the news that it
-    /// lost it, the admitted jobs whose limits it exceeds are judged again: those for which there is no room are
+    /// lost it, the admitted jobs whose limits it exceeds are examined again: those that do not fit are
     /// recalled. O(depth), and in that case O(jobs x depth).
     void start(const ShareTree& tree, Id id, NodeId payer, const LimitedJob& job);
     /// This pending job was admitted before a restart or a change of the tree, and may be starting. It is admitted
@@ -115,8 +115,8 @@ class Admission {
     void note_freed(const ShareTree& tree, const Job& before);
     void block(Id id, Job& job, const LimitHit& hit);
     void unblock(Id id, Job& job);
-    /// Admitted jobs whose limits are exceeded are judged again.
-    void judge_again(const ShareTree& tree);
+    /// Admitted jobs whose limits are exceeded are examined again.
+    void examine_again(const ShareTree& tree);
     /// A job of keep_admitted() for which there is no room, or that is paused.
     void recall(const ShareTree& tree, Id id);
     std::optional<LimitHit> hit_at_start(const Scene& scene, const Job& job, LimitRule rule);

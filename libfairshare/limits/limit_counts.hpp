@@ -19,7 +19,7 @@ struct LimitedJob {
     std::uint64_t cores = 1;
     Duration wall_time = Duration::max();  ///< its time limit; max: none, beyond every limit
     /// It was admitted where all usage and all waiting jobs are known: only hard limits of running jobs, nodes and
-    /// cores are judged at its start here.
+    /// cores are checked at its start here.
     bool is_admitted_above = false;
     friend bool operator==(const LimitedJob&, const LimitedJob&) = default;
 };

@@ -129,7 +129,7 @@ void Multifactor::recompute(JobId id, Instant now, std::span<const double> facto
     engine_.pass_one(entries_[id.value].slot, now, factors, changes_);
 }
 
-void Multifactor::judge_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors) {
+void Multifactor::evaluate_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors) {
     if (payer < by_payer_.size()) {
         for (const JobId id : by_payer_[payer]) {
             recompute(id, now, factors);
@@ -145,7 +145,7 @@ void Multifactor::prioritize(const Use& use, Instant now, Scope scope, Values& v
         engine_.pass(now, use.factors, changes_);
     } else {
         for (const std::uint32_t payer : is_full ? *use.moved : marked_) {
-            judge_jobs_of(payer, now, use.factors);
+            evaluate_jobs_of(payer, now, use.factors);
         }
         for (const JobId id : fresh_) {
             recompute(id, now, use.factors);

@@ -50,7 +50,7 @@ class Multifactor : public OrderBase {
     void leave(const Entry& entry);
     void mark(std::uint32_t payer);
     void recompute(JobId id, Instant now, std::span<const double> factors);
-    void judge_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors);
+    void evaluate_jobs_of(std::uint32_t payer, Instant now, std::span<const double> factors);
 
     PolicySettings settings_;
     bool has_extras_;

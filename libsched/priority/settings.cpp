@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: judgement of priority settings. See settings.hpp.
+// Owns: checks of priority settings. See settings.hpp.
 #include "libsched/priority/settings.hpp"
 
 #include <algorithm>

@@ -11,13 +11,13 @@ void NodePlan::change_returns(Instant end, const std::vector<Pick>& picks, int s
         rises_.remove(end);
     }
     for (const Pick& pick : picks) {
-        returns_[pick.node].change(end, pick.room, sign);
+        returns_[pick.node].change(end, pick.amounts, sign);
     }
 }
 
 void NodePlan::give_back(Instant end, const std::vector<Pick>& picks) {
     for (const Pick& pick : picks) {
-        returns_[pick.node].change(end, pick.room, -1);
+        returns_[pick.node].change(end, pick.amounts, -1);
     }
 }
 
@@ -33,20 +33,20 @@ void NodePlan::change_kept(const Place& place, int sign) {
         rises_.remove(place.end);
     }
     for (const Pick& pick : place.picks) {
-        kept_[pick.node].change(place.at, pick.room, -sign);
-        kept_[pick.node].change(place.end, pick.room, sign);
+        kept_[pick.node].change(place.at, pick.amounts, -sign);
+        kept_[pick.node].change(place.end, pick.amounts, sign);
     }
 }
 
-std::vector<Room> NodePlan::returned(const ResourcePool& pool, Instant at) const {
-    std::vector<Room> rooms(returns_.size());
-    for (std::size_t n = 0; n < rooms.size(); n++) {
+std::vector<Amounts> NodePlan::returned(const ResourcePool& pool, Instant at) const {
+    std::vector<Amounts> by_node(returns_.size());
+    for (std::size_t n = 0; n < by_node.size(); n++) {
         looked_at_++;
         if (pool.nodes()[n].is_up) {
-            rooms[n] = returns_[n].until(at, looked_at_).room();
+            by_node[n] = returns_[n].until(at, looked_at_).amounts();
         }
     }
-    return rooms;
+    return by_node;
 }
 
 Instant NodePlan::only_more_until(const Want& want, Instant from) const {
@@ -60,28 +60,28 @@ Instant NodePlan::only_more_until(const Want& want, Instant from) const {
 std::optional<std::vector<Pick>> NodePlan::fits(const ResourcePool& pool, const Want& want, Instant now,
                                                 Instant at) const {
     const Instant end = want.end_from(at);
-    std::vector<Room> usable(returns_.size());
+    std::vector<Amounts> usable(returns_.size());
     std::uint64_t cores = 0;
     for (std::size_t n = 0; n < usable.size(); n++) {
         looked_at_++;
         if (!pool.nodes()[n].is_up) {
             continue;
         }
-        RoomSum now_free;
+        AmountSum now_free;
         now_free.add(pool.free_by_node()[n], 1);
-        const auto free_at = [&](Instant when, const RoomSum& taken) {
+        const auto free_at = [&](Instant when, const AmountSum& taken) {
             return now_free + taken + returns_[n].until(when, looked_at_);
         };
-        const RoomSum kept = kept_[n].until(at, looked_at_);
-        RoomSum free = now_free;
+        const AmountSum kept = kept_[n].until(at, looked_at_);
+        AmountSum free = now_free;
         if (at > now) {
             free = free_at(at, kept);
-        } else if (kept != RoomSum{}) {  // from a moment later on, when what is due has come back, too
+        } else if (kept != AmountSum{}) {  // from a moment later on, when what is due has come back, too
             free = least(free, free_at(at, kept));
         }
         kept_[n].each_between(at, end, looked_at_,
-                              [&](const RoomSteps::Step& step) { free = least(free, free_at(step.at, step.sum)); });
-        usable[n] = free.room();
+                              [&](const AmountSteps::Step& step) { free = least(free, free_at(step.at, step.sum)); });
+        usable[n] = free.amounts();
         cores += usable[n].cores;
     }
     return cores < cores_of(want.request) ? std::nullopt : pool.place(want.request, usable, {});

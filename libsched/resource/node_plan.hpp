@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "libsched/resource/amount_steps.hpp"
 #include "libsched/resource/instants.hpp"
 #include "libsched/resource/pool.hpp"
-#include "libsched/resource/room_steps.hpp"
 
 namespace weir {
 
@@ -43,7 +43,7 @@ class NodePlan {
     /// When resources become free, from running jobs and reservations.
     const Instants& returns() const { return rises_; }
     /// By node, the resources that running jobs free by `at`; none where the node is down. O(nodes log steps).
-    std::vector<Room> returned(const ResourcePool& pool, Instant at) const;
+    std::vector<Amounts> returned(const ResourcePool& pool, Instant at) const;
 
     /// The earliest place where `want` fits for its whole duration. Resources that are overdue become free one
     /// microsecond from now. `not_before(instant)`: a lower bound of the first instant at which it may fit; a better
@@ -82,10 +82,10 @@ class NodePlan {
     void change_returns(Instant end, const std::vector<Pick>& picks, int sign);
     void change_kept(const Place& place, int sign);
 
-    std::vector<RoomSteps> returns_;  ///< by node: of running jobs
-    std::vector<RoomSteps> kept_;     ///< by node: of reservations; less from the beginning on, more after the end
-    Instants rises_;                  ///< ends of running jobs and of reservations
-    Instants falls_;                  ///< beginnings of reservations
+    std::vector<AmountSteps> returns_;  ///< by node: of running jobs
+    std::vector<AmountSteps> kept_;     ///< by node: of reservations; less from the beginning on, more after the end
+    Instants rises_;                    ///< ends of running jobs and of reservations
+    Instants falls_;                    ///< beginnings of reservations
     mutable std::uint64_t looked_at_ = 0;
 };
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> choice_names{"first", "best-fit", "least-loaded"};
 
-Room at_or_none(std::span<const Room> rooms, std::size_t i) {
-    return i < rooms.size() ? rooms[i] : Room{};
+Amounts at_or_none(std::span<const Amounts> by_node, std::size_t i) {
+    return i < by_node.size() ? by_node[i] : Amounts{};
 }
 
 bool is_candidate(const Candidates& candidates, std::size_t node) {
@@ -23,12 +23,12 @@ std::vector<std::uint32_t> ordered(const Request& request, const Candidates& can
     using Key = std::tuple<bool, std::uint64_t, std::uint32_t>;
     std::vector<Key> keys;
     for (std::size_t i = 0; i < candidates.usable.size(); i++) {
-        const Room& room = candidates.usable[i];
-        if (!is_candidate(candidates, i) || slots_in(room, request, 1) == 0) {
+        const Amounts& amounts = candidates.usable[i];
+        if (!is_candidate(candidates, i) || slots_in(amounts, request, 1) == 0) {
             continue;
         }
-        const bool holds_all = request.nodes > 0 || slots_in(room, request, request.slots) == request.slots;
-        const std::uint64_t left = holds_all ? room.cores : ~std::uint64_t{room.cores};
+        const bool holds_all = request.nodes > 0 || slots_in(amounts, request, request.slots) == request.slots;
+        const std::uint64_t left = holds_all ? amounts.cores : ~std::uint64_t{amounts.cores};
         const bool by_load = candidates.choice == NodeChoice::least_loaded;
         keys.emplace_back(!by_load && !holds_all, by_load ? ~candidates.score[i] : left, static_cast<std::uint32_t>(i));
     }
@@ -87,12 +87,12 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
     std::uint32_t left = request.slots;
     const auto allocate = [&](std::uint32_t slots) {
         left -= slots;
-        return room_of(request, slots);
+        return amounts_of(request, slots);
     };
     if (!candidates.preferred.empty()) {
         walk(candidates, order, [&](std::uint32_t i) {
-            const Room room = least(candidates.usable[i], candidates.preferred[i]);
-            if (const std::uint32_t slots = slots_in(room, request, left); slots > 0) {
+            const Amounts amounts = least(candidates.usable[i], candidates.preferred[i]);
+            if (const std::uint32_t slots = slots_in(amounts, request, left); slots > 0) {
                 picks.push_back({i, allocate(slots)});
             }
             return left > 0;
@@ -105,10 +105,10 @@ std::optional<std::vector<Pick>> place_slots(const Request& request, const Candi
             return false;
         }
         const bool has_early = early < early_count && picks[early].node == i;
-        const Room rest = has_early ? candidates.usable[i] - picks[early].room : candidates.usable[i];
+        const Amounts rest = has_early ? candidates.usable[i] - picks[early].amounts : candidates.usable[i];
         const std::uint32_t slots = slots_in(rest, request, left);
         if (has_early) {
-            picks[early++].room += allocate(slots);
+            picks[early++].amounts += allocate(slots);
         } else if (slots > 0) {
             picks.push_back({i, allocate(slots)});
         }
@@ -129,11 +129,11 @@ std::optional<NodeChoice> node_choice_named(std::string_view name) {
                                        : std::nullopt;
 }
 
-std::optional<Room> needed_on(const Request& request, const Room& whole) {
+std::optional<Amounts> needed_on(const Request& request, const Amounts& whole) {
     if (slots_in(whole, request, request.slots) < request.slots) {
         return std::nullopt;
     }
-    return request.exclusive ? whole : room_of(request, request.slots);
+    return request.exclusive ? whole : amounts_of(request, request.slots);
 }
 
 std::optional<std::vector<Pick>> place(const Request& request, const Candidates& candidates) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libsched/resource/room.hpp"
+#include "libsched/resource/amounts.hpp"
 
 namespace weir {
 
@@ -22,21 +22,21 @@ std::optional<NodeChoice> node_choice_named(std::string_view name);
 /// Resources of one node.
 struct Pick {
     std::uint32_t node;  ///< index
-    Room room;
+    Amounts amounts;
 };
 
 /// The input of the choice; by node index, all of the same length unless stated.
 struct Candidates {
     NodeChoice choice = NodeChoice::first;
-    std::span<const Room> usable;
-    std::span<const Room> preferred;            ///< is used before the rest of `usable`; may be empty
-    std::span<const Room> whole;                ///< all resources of the node
+    std::span<const Amounts> usable;
+    std::span<const Amounts> preferred;         ///< is used before the rest of `usable`; may be empty
+    std::span<const Amounts> whole;             ///< all resources of the node
     std::span<const std::uint64_t> score;       ///< of least_loaded
     const std::vector<bool>* in_set = nullptr;  ///< suitable nodes; none: all
 };
 
 /// The resources that the request needs on one of its nodes (request.nodes > 0); nothing if this node is too small.
-std::optional<Room> needed_on(const Request& request, const Room& whole);
+std::optional<Amounts> needed_on(const Request& request, const Amounts& whole);
 
 /// Nothing if it does not fit. O(nodes) for `first`, O(nodes log nodes) otherwise.
 std::optional<std::vector<Pick>> place(const Request& request, const Candidates& candidates);

@@ -50,9 +50,10 @@ ResourcePool::ResourcePool(const ResourceSet& all, const IdSet& up, NodeChoice c
 void ResourcePool::recount(std::size_t index) {
     const Node& node = nodes_[index];
     free_ -= free_by_node_[index].cores;
-    free_by_node_[index] = node.is_up ? Room{static_cast<std::uint32_t>(node.free.count()),
-                                             static_cast<std::uint32_t>(node.free_gpus.count()), node.free_memory_mib}
-                                      : Room{};
+    free_by_node_[index] = node.is_up
+                               ? Amounts{static_cast<std::uint32_t>(node.free.count()),
+                                         static_cast<std::uint32_t>(node.free_gpus.count()), node.free_memory_mib}
+                               : Amounts{};
     free_ += free_by_node_[index].cores;
     if (choice_ == NodeChoice::least_loaded) {
         score_[index] = score_of(node);
@@ -107,8 +108,8 @@ void ResourcePool::set_load(std::uint32_t rank, const NodeLoad& load) {
     }
 }
 
-std::optional<std::vector<Pick>> ResourcePool::place(const Request& request, std::span<const Room> usable,
-                                                     std::span<const Room> preferred) const {
+std::optional<std::vector<Pick>> ResourcePool::place(const Request& request, std::span<const Amounts> usable,
+                                                     std::span<const Amounts> preferred) const {
     looked_at_ += usable.size();
     return weir::place(request, {choice_, usable, preferred, whole_, score_, sets_.at(request.node_set)});
 }
@@ -119,10 +120,10 @@ ResourceSet ResourcePool::take(const std::vector<Pick>& picks) {
     taken.nodes.reserve(picks.size());
     for (const Pick& pick : picks) {
         Node& node = nodes_[pick.node];
-        WEIR_CHECK(free_by_node_[pick.node].holds(pick.room));
-        node.free_memory_mib -= pick.room.memory_mib;
-        taken.nodes.push_back({node.rank, node.free.take_lowest(pick.room.cores),
-                               node.free_gpus.take_lowest(pick.room.gpus), pick.room.memory_mib});
+        WEIR_CHECK(free_by_node_[pick.node].holds(pick.amounts));
+        node.free_memory_mib -= pick.amounts.memory_mib;
+        taken.nodes.push_back({node.rank, node.free.take_lowest(pick.amounts.cores),
+                               node.free_gpus.take_lowest(pick.amounts.gpus), pick.amounts.memory_mib});
         recount(pick.node);
     }
     std::sort(taken.nodes.begin(), taken.nodes.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
@@ -192,9 +193,9 @@ Status ResourcePool::release(const ResourceSet& set) {
 }
 
 bool ResourcePool::feasible_now(const Request& request) const {
-    std::vector<Room> up(whole_);
+    std::vector<Amounts> up(whole_);
     for (std::size_t i = 0; i < nodes_.size(); i++) {
-        up[i] = nodes_[i].is_up ? whole_[i] : Room{};
+        up[i] = nodes_[i].is_up ? whole_[i] : Amounts{};
     }
     return place(request, up, {}).has_value();
 }
@@ -205,7 +206,7 @@ Status ResourcePool::feasible(const Request& request) const {
 
 std::string ResourcePool::refusal(const Request& request) const {
     const std::vector<bool>* in_set = sets_.at(request.node_set);
-    Room largest;
+    Amounts largest;
     std::uint64_t fitting = 0;
     std::uint64_t allowed = 0;
     std::uint64_t cores = 0;
@@ -225,7 +226,7 @@ std::string ResourcePool::refusal(const Request& request) const {
     const std::string has =
         in_set == nullptr ? "this instance has "
                           : "of the " + plural(allowed, "node") + " that satisfy its constraints, this instance has ";
-    const Room each = room_of(request, request.nodes > 0 ? request.slots : 1);
+    const Amounts each = amounts_of(request, request.nodes > 0 ? request.slots : 1);
     // A kind that was not requested is not mentioned.
     largest = {largest.cores, each.gpus > 0 ? largest.gpus : 0, each.memory_mib > 0 ? largest.memory_mib : 0};
     const std::string lacking = each.memory_mib > 0 && largest.memory_mib == 0 ? "; of no node the memory is known"

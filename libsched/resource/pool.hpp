@@ -38,7 +38,7 @@ class ResourcePool {
     /// Free cores of nodes that are up.
     std::uint64_t free_cores() const { return free_; }
     /// The free resources by node; none where the node is down.
-    std::span<const Room> free_by_node() const { return free_by_node_; }
+    std::span<const Amounts> free_by_node() const { return free_by_node_; }
     NodeChoice choice() const { return choice_; }
     /// Index into nodes(); none: no such rank.
     std::optional<std::size_t> index_of(std::uint32_t rank) const;
@@ -56,8 +56,8 @@ class ResourcePool {
     const NodeSets& sets() const { return sets_; }
 
     /// The nodes for a request, given the usable resources of each node, `preferred` first (by node; may be empty).
-    std::optional<std::vector<Pick>> place(const Request& request, std::span<const Room> usable,
-                                           std::span<const Room> preferred) const;
+    std::optional<std::vector<Pick>> place(const Request& request, std::span<const Amounts> usable,
+                                           std::span<const Amounts> preferred) const;
     /// REQUIRES: each pick is free.
     ResourceSet take(const std::vector<Pick>& picks);
     /// Allocates exactly these (for a job that ran before the scheduler started). Nothing changes on failure.
@@ -78,11 +78,11 @@ class ResourcePool {
     std::string refusal(const Request& request) const;
 
     NodeChoice choice_ = NodeChoice::first;
-    std::vector<Node> nodes_;           ///< ranks ascending
-    std::vector<std::uint32_t> ranks_;  ///< of nodes_
-    std::vector<Room> whole_;           ///< all resources of each node
-    std::vector<Room> free_by_node_;    ///< the free resources of each node, none if it is down
-    std::vector<std::uint64_t> score_;  ///< E of each node in millionths
+    std::vector<Node> nodes_;            ///< ranks ascending
+    std::vector<std::uint32_t> ranks_;   ///< of nodes_
+    std::vector<Amounts> whole_;         ///< all resources of each node
+    std::vector<Amounts> free_by_node_;  ///< the free resources of each node, none if it is down
+    std::vector<std::uint64_t> score_;   ///< E of each node in millionths
     std::uint64_t total_ = 0;
     std::uint64_t free_ = 0;  ///< sum of the cores of free_by_node_
     NodeSets sets_;

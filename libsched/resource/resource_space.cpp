@@ -14,7 +14,7 @@ Opening ResourceSpace::opening(Instant now) const {
     if (reservations_.places.size() != 1) {
         return {free, free, Duration::max()};
     }
-    return {free, long_room_sum_, horizon_ <= shadow_ ? Duration::max() : shadow_ - now};
+    return {free, long_free_cores_, horizon_ <= shadow_ ? Duration::max() : shadow_ - now};
 }
 
 std::vector<Bound> ResourceSpace::bounds() const {
@@ -25,7 +25,7 @@ std::vector<Bound> ResourceSpace::bounds() const {
     if (horizon_ <= shadow_) {  // all jobs end by then
         return {{Instant::min(), free}};
     }
-    return {{Instant::min(), free}, {shadow_, long_room_sum_}};
+    return {{Instant::min(), free}, {shadow_, long_free_cores_}};
 }
 
 bool ResourceSpace::may_start(const PendingJob& job) {
@@ -88,7 +88,7 @@ std::vector<Pick> ResourceSpace::picks_of(const ResourceSet& resources) const {
     picks.reserve(resources.nodes.size());
     for (const NodeResources& part : resources.nodes) {
         if (const auto node = pool_.index_of(part.rank)) {
-            picks.push_back({static_cast<std::uint32_t>(*node), room_of(part)});
+            picks.push_back({static_cast<std::uint32_t>(*node), amounts_of(part)});
         }
     }
     return picks;
@@ -107,7 +107,7 @@ void ResourceSpace::forget(const Running& running) {
 void ResourceSpace::keep(const Place& place, int sign) {
     std::int64_t cores = 0;
     for (const Pick& pick : place.picks) {
-        cores += sign * std::int64_t{pick.room.cores};
+        cores += sign * std::int64_t{pick.amounts.cores};
     }
     if (sign > 0) {
         plan_.hold(place);
@@ -148,17 +148,17 @@ ResourceSpace::Place ResourceSpace::earliest(const PendingJob& job, Instant now)
     });
 }
 
-std::vector<Room> ResourceSpace::free_by(Instant at) const {
-    std::vector<Room> rooms = plan_.returned(pool_, at);
-    for (std::size_t n = 0; n < rooms.size(); n++) {
-        rooms[n] += pool_.free_by_node()[n];
+std::vector<Amounts> ResourceSpace::free_by(Instant at) const {
+    std::vector<Amounts> by_node = plan_.returned(pool_, at);
+    for (std::size_t n = 0; n < by_node.size(); n++) {
+        by_node[n] += pool_.free_by_node()[n];
     }
-    return rooms;
+    return by_node;
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::start_at(const PendingJob& job, const Place& place, Instant now) {
     const auto free = pool_.free_by_node();
-    const auto is_free = [&](const Pick& pick) { return free[pick.node].holds(pick.room); };
+    const auto is_free = [&](const Pick& pick) { return free[pick.node].holds(pick.amounts); };
     if (place.picks.empty() || !std::all_of(place.picks.begin(), place.picks.end(), is_free)) {
         return std::nullopt;
     }
@@ -188,43 +188,43 @@ std::optional<Instant> ResourceSpace::reserve(const PendingJob& job, Instant now
     if (at) {
         head = *pool_.place(job.request, extra_, plan_.returned(pool_, shadow_));
         for (const Pick& pick : head) {
-            extra_[pick.node] -= pick.room;
+            extra_[pick.node] -= pick.amounts;
         }
     }  // else not even with all that runs gone (nodes are down): nothing to keep, nothing to delay
     reservations_.add({shadow_, planned(believed_end(shadow_, job.limit)), std::move(head)});
-    refresh_rooms();
+    refresh_long_free();
     return expected(shadow_);
 }
 
-void ResourceSpace::refresh_rooms() {
+void ResourceSpace::refresh_long_free() {
     const auto free = pool_.free_by_node();
-    long_room_.resize(free.size());
+    long_free_.resize(free.size());
     short_first_.resize(free.size());
-    long_room_sum_ = 0;
+    long_free_cores_ = 0;
     for (std::size_t i = 0; i < free.size(); i++) {
-        long_room_[i] = least(free[i], extra_[i]);
-        short_first_[i] = free[i] - long_room_[i];
-        long_room_sum_ += long_room_[i].cores;
+        long_free_[i] = least(free[i], extra_[i]);
+        short_first_[i] = free[i] - long_free_[i];
+        long_free_cores_ += long_free_[i].cores;
     }
 }
 
 std::optional<ResourceSpace::Taken> ResourceSpace::backfill(const PendingJob& job, Instant now, Instant end) {
     const bool ends_by_shadow = end <= shadow_;
-    if (!ends_by_shadow && cores_of(job.request) > long_room_sum_) {
+    if (!ends_by_shadow && cores_of(job.request) > long_free_cores_) {
         return std::nullopt;
     }
     const auto picks = ends_by_shadow ? pool_.place(job.request, pool_.free_by_node(), short_first_)
-                                      : pool_.place(job.request, long_room_, {});
+                                      : pool_.place(job.request, long_free_, {});
     if (!picks) {
         return std::nullopt;
     }
     if (!ends_by_shadow) {
         for (const Pick& pick : *picks) {
-            extra_[pick.node] -= pick.room;
+            extra_[pick.node] -= pick.amounts;
         }
     }
     Taken taken = take(job, *picks, now);
-    refresh_rooms();
+    refresh_long_free();
     return taken;
 }
 

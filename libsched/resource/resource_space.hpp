@@ -100,9 +100,9 @@ class ResourceSpace {
     Status release_part(Running& running, const ResourceSet& part);
     Taken take(const PendingJob& job, const std::vector<Pick>& picks, Instant now);
     Instant planned(Instant end) const { return std::min(end, horizon_); }
-    void refresh_rooms();
+    void refresh_long_free();
     /// By node, what is free once all has come back that comes by `at`.
-    std::vector<Room> free_by(Instant at) const;
+    std::vector<Amounts> free_by(Instant at) const;
     /// Nodes by index, without removed nodes.
     std::vector<Pick> picks_of(const ResourceSet& resources) const;
     /// Enters the expected end of a running job.
@@ -123,13 +123,13 @@ class ResourceSpace {
     std::map<Request, bool> fits_empty_;  ///< of may_ever_start(), until nodes go up or down
 
     Instant horizon_ = never;
-    Instant shadow_ = never;   ///< of the last reserve()
-    std::vector<Room> extra_;  ///< by node: resources that may be held past shadow_
+    Instant shadow_ = never;      ///< of the last reserve()
+    std::vector<Amounts> extra_;  ///< by node: resources that may be held past shadow_
     // Derived from the free resources and extra_ after every change, by node.
-    std::vector<Room> long_room_;  ///< free now and free to hold past shadow_
-    std::vector<Room>
+    std::vector<Amounts> long_free_;  ///< free now and free to hold past shadow_
+    std::vector<Amounts>
         short_first_;  ///< free now but reserved for the head at shadow_: jobs that end by then use these first
-    std::uint64_t long_room_sum_ = 0;  ///< cores of long_room_
+    std::uint64_t long_free_cores_ = 0;  ///< cores of long_free_
 };
 
 }  // namespace weir

@@ -10,13 +10,13 @@ std::string plural(std::uint64_t n, const char* noun) {
     return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
-std::string words_of(const Room& room) {
-    std::vector<std::string> parts{plural(room.cores, "core")};
-    if (room.gpus > 0) {
-        parts.push_back(plural(room.gpus, "gpu"));
+std::string words_of(const Amounts& amounts) {
+    std::vector<std::string> parts{plural(amounts.cores, "core")};
+    if (amounts.gpus > 0) {
+        parts.push_back(plural(amounts.gpus, "gpu"));
     }
-    if (room.memory_mib > 0) {
-        parts.push_back(std::to_string(room.memory_mib) + " MiB");
+    if (amounts.memory_mib > 0) {
+        parts.push_back(std::to_string(amounts.memory_mib) + " MiB");
     }
     std::string text = parts.front();
     for (std::size_t i = 1; i < parts.size(); i++) {
@@ -29,7 +29,7 @@ std::string words_of(const Request& request) {
     const std::uint64_t slots = cores_of(request) / request.cores_per_slot;
     const auto in_all = [slots](std::uint32_t each) { return static_cast<std::uint32_t>(slots * each); };
     const std::string amount = words_of(
-        Room{in_all(request.cores_per_slot), in_all(request.gpus_per_slot), in_all(request.memory_per_slot_mib)});
+        Amounts{in_all(request.cores_per_slot), in_all(request.gpus_per_slot), in_all(request.memory_per_slot_mib)});
     return request.nodes == 0 ? amount
                               : amount + " on " + plural(request.nodes, request.exclusive ? "whole node" : "node");
 }

@@ -19,10 +19,10 @@ void ChildLink::record(JobId id, Job& job, ChildEvent event) {
     }
     event.id = id;
     job.history.push_back(event);
-    tell(std::move(event));
+    append(std::move(event));
 }
 
-void ChildLink::tell(ChildEvent event) {
+void ChildLink::append(ChildEvent event) {
     if (is_attached_) {
         event.seq = ++last_seq_;
         outbox_.push_back(std::move(event));
@@ -43,7 +43,7 @@ void ChildLink::hold_back(JobId id, Job& job, bool is_held_back) {
     admitted.id = id;
     admitted.kind = ChildEvent::Kind::admitted;
     admitted.local = job.local;
-    tell(std::move(admitted));
+    append(std::move(admitted));
 }
 
 void ChildLink::record(JobId id, Job& job, ChildEvent::Kind kind) {

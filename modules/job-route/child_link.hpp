@@ -106,7 +106,7 @@ class ChildLink {
     bool has(const Job& job, ChildEvent::Kind kind) const;
     void record(JobId id, Job& job, ChildEvent event);
     void record(JobId id, Job& job, ChildEvent::Kind kind);
-    void tell(ChildEvent event);
+    void append(ChildEvent event);
     void hold_back(JobId id, Job& job, bool is_held_back);
     void raise(LocalId local, const std::string& type, const std::string& note);
     void release(LocalId local);

@@ -30,7 +30,7 @@ void ChildRole::send_priorities(const flux_msg_t* msg, const std::vector<GivenPr
     flux::respond(h_, msg, payload);
 }
 
-void ChildRole::tell_if_complete() {
+void ChildRole::report_if_complete() {
     if (!is_complete_told_ && (is_idle_ || link_.is_complete())) {
         is_complete_told_ = true;
         for (const flux::MessageRef& listener : listeners_) {

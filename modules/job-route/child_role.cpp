@@ -185,7 +185,7 @@ void ChildRole::on_attach_failed(int errnum, const std::string& why) {
         flux::log(h_, LOG_INFO, why);
         is_idle_ = true;
         attach_.reset();
-        tell_if_complete();
+        report_if_complete();
         return;
     }
     if (errnum != ENOSYS && errnum != EAGAIN && errnum != ENODATA && why != last_failure_) {
@@ -239,7 +239,7 @@ void ChildRole::arm_heart() {
     }
 }
 
-void ChildRole::tell_own(std::int64_t jobs, std::int64_t cores) {
+void ChildRole::report_own(std::int64_t jobs, std::int64_t cores) {
     bool is_news = (std::exchange(own_jobs_, jobs) > 0) != (jobs > 0);
     is_news = std::exchange(own_cores_, cores) != cores || is_news;
     if (is_news && parent_ != nullptr) {

@@ -46,11 +46,11 @@ class ChildRole {
     void reset(const std::string& why);
     void perform(ChildActions actions);
     /// Tells job-priority, once a session, that all the parent's jobs are here with their priorities.
-    void tell_if_complete();
+    void report_if_complete();
     void send_report();
     /// Goes to the parent with each report, and at once when the first of these jobs comes, the last one ends, or their
     /// cores change.
-    void tell_own(std::int64_t jobs, std::int64_t cores);
+    void report_own(std::int64_t jobs, std::int64_t cores);
     const std::vector<std::string>& serves() const { return config_.serves; }
     /// A client is gone.
     void disconnect(const flux_msg_t* msg);

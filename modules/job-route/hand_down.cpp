@@ -122,13 +122,13 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
     }
     const auto is_stuck = [this](const Place& place) { return jobs_.at(place.id).is_stuck_at() <= now_; };
     for (const auto& [id, child] : children_) {
-        std::int64_t room = room_of(child);
+        std::int64_t free = free_cores_of(child);
         for (const auto& [jobs, places] : child.waiting) {
             if (jobs.is_held_back || !fits(jobs)) {
                 continue;
             }
-            room -= std::min(std::ssize(places), cores_max / jobs.cores + 1) * jobs.cores;
-            if (room < 0 || std::any_of(places.begin(), places.end(), is_stuck)) {
+            free -= std::min(std::ssize(places), cores_max / jobs.cores + 1) * jobs.cores;
+            if (free < 0 || std::any_of(places.begin(), places.end(), is_stuck)) {
                 return true;
             }
         }

@@ -198,7 +198,7 @@ class HandDown {
     static JobClass class_of(const Job& job) {
         return {job.queue, job.kind, job.cores, job.user, job.is_held_back, job.whole_nodes, job.unfit};
     }
-    static std::int64_t room_of(const Child& child) {
+    static std::int64_t free_cores_of(const Child& child) {
         return std::max<std::int64_t>(0, child.facts.cores - child.facts.own_cores - child.busy.total().cores);
     }
     static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }

@@ -21,11 +21,11 @@ bool has(const std::vector<std::string>& queues, const std::string& queue) {
 HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
     for (const auto& [id, child] : plan.children_) {
         const std::int64_t held = child.busy.total().cores + child.facts.own_cores;
-        const std::int64_t room = child.facts.is_open ? room_of(child) : 0;
+        const std::int64_t free = child.facts.is_open ? free_cores_of(child) : 0;
         Budget& budget = budgets_.emplace_back();
         budget.id = id;
         budget.child = &child;
-        budget.room = budget.idle = room;
+        budget.free = budget.idle = free;
         budget.load = std::clamp<std::int64_t>(held, 0, load_max);
     }
     begin_tallies();
@@ -124,9 +124,9 @@ std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, st
     return best;
 }
 
-std::size_t HandDown::Pass::pick_room(const Class& kind, JobId job, std::size_t except) const {
+std::size_t HandDown::Pass::pick_free(const Class& kind, JobId job, std::size_t except) const {
     return pick(kind, job, except,
-                [&](const Budget& budget) { return budget.room >= kind.cores && allows(budget, kind); });
+                [&](const Budget& budget) { return budget.free >= kind.cores && allows(budget, kind); });
 }
 
 std::size_t HandDown::Pass::pick_ahead(const Class& kind, JobId job, std::size_t except) const {
@@ -137,8 +137,8 @@ std::size_t HandDown::Pass::pick_ahead(const Class& kind, JobId job, std::size_t
 void HandDown::Pass::charge(std::size_t index, const Class& kind) {
     Budget& budget = budgets_[index];
     budget.load = std::min(budget.load + kind.cores, load_max);
-    if (budget.room >= kind.cores) {
-        budget.room -= kind.cores;
+    if (budget.free >= kind.cores) {
+        budget.free -= kind.cores;
         return;
     }
     budget.is_waited_for = true;
@@ -148,7 +148,7 @@ void HandDown::Pass::charge(std::size_t index, const Class& kind) {
 
 /// By a job that the child does not know yet.
 void HandDown::Pass::charge_coming(std::size_t index, const Class& kind, std::int64_t priority) {
-    if (budgets_[index].room >= kind.cores) {
+    if (budgets_[index].free >= kind.cores) {
         budgets_[index].coming.emplace_back(priority, kind.cores);
     }
     charge(index, kind);
@@ -166,11 +166,11 @@ void HandDown::Pass::check_allocation(JobId id, const Budget& budget, const Clas
     }
     const Record& record = plan_.jobs_.at(id);
     const bool is_lent = !has(budget.child->facts.serves, record.job.queue);
-    std::int64_t room = budget.room;
+    std::int64_t free = budget.free;
     for (const auto& [priority, cores] : budget.coming) {
-        room += priority > record.job.priority || is_lent ? cores : 0;
+        free += priority > record.job.priority || is_lent ? cores : 0;
     }
-    if ((budget.room < record.job.cores && room >= record.job.cores) || !allows(budget, kind)) {
+    if ((budget.free < record.job.cores && free >= record.job.cores) || !allows(budget, kind)) {
         passed_over_.insert(id);
     }
 }
@@ -191,10 +191,10 @@ bool HandDown::Pass::has_choice(const Class& kind, std::size_t holder) {
     if (budgets_[holder].tally != npos) {
         return true;
     }
-    const auto has_room = [&](std::size_t i) { return budgets_[i].room >= kind.cores && allows(budgets_[i], kind); };
+    const auto has_free = [&](std::size_t i) { return budgets_[i].free >= kind.cores && allows(budgets_[i], kind); };
     const bool is_taken = std::find(kind.children.begin(), kind.children.end(), holder) != kind.children.end();
-    return kind.is_bound || !is_taken || has_room(holder) || (has_lender(kind) && deferred_ < skipped_max) ||
-           (std::any_of(kind.children.begin(), kind.children.end(), has_room) && ++skipped_ < skipped_max);
+    return kind.is_bound || !is_taken || has_free(holder) || (has_lender(kind) && deferred_ < skipped_max) ||
+           (std::any_of(kind.children.begin(), kind.children.end(), has_free) && ++skipped_ < skipped_max);
 }
 
 void HandDown::Pass::note_short(const Class& kind) {
@@ -207,10 +207,10 @@ void HandDown::Pass::note_short(const Class& kind) {
 /// \return whether the next of its class may find a child.
 bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     const JobId id = place.id;
-    const std::size_t room = pick_room(kind, id, npos);
-    const std::size_t to = room != npos ? room : pick_ahead(kind, id, npos);
+    const std::size_t free = pick_free(kind, id, npos);
+    const std::size_t to = free != npos ? free : pick_ahead(kind, id, npos);
     if (to != npos) {
-        if (room == npos && has_lender(kind) && deferred_ < skipped_max) {
+        if (free == npos && has_lender(kind) && deferred_ < skipped_max) {
             deferred_ += 1;
             late_.push_back({place, npos, moves_.size()});
         }
@@ -225,7 +225,7 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     }
     note_short(kind);
     return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
-        return (budgets_[i].room >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
+        return (budgets_[i].free >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
     });
 }
 
@@ -266,16 +266,16 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     if (record.job.is_held_back) {
         return place_held_back(place, kind, holder);
     }
-    const bool has_room = budget.room >= kind.cores;
-    const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
-    const bool is_well = has_room && !is_stuck;
-    const std::size_t to = is_well ? npos : pick_room(kind, id, holder);
+    const bool has_free = budget.free >= kind.cores;
+    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
+    const bool is_well = has_free && !is_stuck;
+    const std::size_t to = is_well ? npos : pick_free(kind, id, holder);
     if (to != npos) {
         move(id, holder, to, is_stuck);
         give(to, kind, place.priority);
         return true;
     }
-    if (!has_room && !may_stay_ahead(budget, kind)) {
+    if (!has_free && !may_stay_ahead(budget, kind)) {
         const std::size_t other = pick_ahead(kind, id, holder);
         move(id, holder, other);
         if (other != npos) {
@@ -290,22 +290,22 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
 /// \return whether the next of its class in this child may find another one.
 bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std::size_t holder) {
     const bool is_stuck = plan_.jobs_.at(place.id).is_stuck_at() <= plan_.now_;
-    const std::size_t to = is_stuck ? pick_room(kind, place.id, holder) : npos;
+    const std::size_t to = is_stuck ? pick_free(kind, place.id, holder) : npos;
     if (to != npos) {
         move(place.id, holder, to, true);
         give(to, kind, place.priority);
         return true;
     }
-    const auto has_room = [&](std::size_t i) {
-        return i != holder && budgets_[i].room >= kind.cores && allows(budgets_[i], kind);
+    const auto has_free = [&](std::size_t i) {
+        return i != holder && budgets_[i].free >= kind.cores && allows(budgets_[i], kind);
     };
-    return std::any_of(kind.children.begin(), kind.children.end(), has_room) && ++skipped_ < skipped_max;
+    return std::any_of(kind.children.begin(), kind.children.end(), has_free) && ++skipped_ < skipped_max;
 }
 
 void HandDown::Pass::keep(const Place& place, std::size_t holder) {
     const Record& record = plan_.jobs_.at(place.id);
     const Class& kind = kind_of(record.job);
-    if (budgets_[holder].room < kind.cores && has_lender(kind) && deferred_ < skipped_max) {
+    if (budgets_[holder].free < kind.cores && has_lender(kind) && deferred_ < skipped_max) {
         deferred_ += 1;
         late_.push_back({place, holder});
     }
@@ -338,8 +338,8 @@ void HandDown::Pass::stop(const Source& source) {
 /// It goes to another child, or waits here.
 void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck) {
     const Class& kind = kind_of(plan_.jobs_.at(place.id).job);
-    const std::size_t room = pick_room(kind, place.id, holder);
-    const std::size_t to = room != npos ? room : pick_ahead(kind, place.id, holder);
+    const std::size_t free = pick_free(kind, place.id, holder);
+    const std::size_t to = free != npos ? free : pick_ahead(kind, place.id, holder);
     move(place.id, holder, to, is_stuck);
     if (to != npos) {
         give(to, kind, place.priority);
@@ -403,9 +403,9 @@ void HandDown::Pass::keep_or_return(const Late& late) {
     if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
         return;  // it stays for a while, as one that does not start, and takes nothing
     }
-    const bool has_room = can_lend(budget, kind) && is_taken;
-    const bool is_stuck = has_room && record.is_stuck_at() <= plan_.now_;
-    if (has_room && !is_stuck) {
+    const bool has_free = can_lend(budget, kind) && is_taken;
+    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
+    if (has_free && !is_stuck) {
         count(late.holder, kind);
         charge(late.holder, kind);
         return;
@@ -465,7 +465,7 @@ std::set<JobId> HandDown::Pass::passed_over(std::set<JobId> ids) {
     }
     for (Budget& budget : budgets_) {
         const auto found = given.find(budget.id);
-        budget.room = found != given.end() ? std::max(budget.room, found->second) : budget.room;
+        budget.free = found != given.end() ? std::max(budget.free, found->second) : budget.free;
     }
     (void)run();
     return std::move(passed_over_);

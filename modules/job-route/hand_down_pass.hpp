@@ -25,14 +25,14 @@ class HandDown::Pass {
     struct Budget {
         JobId id;
         const Child* child = nullptr;
-        std::int64_t room = 0;
+        std::int64_t free = 0;
         std::int64_t load = 0;         ///< cores that are held or that jobs wait for
-        std::int64_t idle = 0;         ///< room before the pass
+        std::int64_t idle = 0;         ///< free before the pass
         bool is_waited_for = false;    ///< by a job without room
         std::int64_t ahead = 0;        ///< jobs without room that could run elsewhere
         std::int64_t ahead_cores = 0;  ///< of these
         bool is_short = false;
-        std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take room of it
+        std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take free cores of it
         std::size_t tally = npos;                                   ///< of tallies_
     };
     /// What counts against the limits of a partition: what no plan can move, and what this one has placed. Loans that
@@ -93,7 +93,7 @@ class HandDown::Pass {
                         Fits fits) const;
     static bool is_preferred(const Budget& a, const Budget& b, std::int64_t cores);
     bool can_lend(const Budget& budget, const Class& kind) const {
-        return !budget.is_waited_for && budget.room >= kind.cores && allows(budget, kind);
+        return !budget.is_waited_for && budget.free >= kind.cores && allows(budget, kind);
     }
     bool has_lender(const Class& kind) const;
     bool is_lent(const Job& job, std::size_t holder) const;
@@ -104,7 +104,7 @@ class HandDown::Pass {
     void begin_loans();
     void borrow(const Late& late);
     void keep_or_return(const Late& late);
-    std::size_t pick_room(const Class& kind, JobId job, std::size_t except) const;
+    std::size_t pick_free(const Class& kind, JobId job, std::size_t except) const;
     std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;
     /// Room and depth.
     void charge(std::size_t budget, const Class& kind);

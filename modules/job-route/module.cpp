@@ -358,8 +358,8 @@ void Module::carry_out() {
     if (child_) {
         const std::int64_t cores =
             table_.own_cores(child_->serves()) + drains_->lost_cores();  // both: not for the parent
-        child_->tell_own(table_.own_jobs(), std::min(cores, cores_max));
-        child_->tell_if_complete();
+        child_->report_own(table_.own_jobs(), std::min(cores, cores_max));
+        child_->report_if_complete();
         child_->send_report();
     }
     if ((table_.needs_ticks() || table_.has_instances()) && !std::exchange(is_ticking_, true)) {

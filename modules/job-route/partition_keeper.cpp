@@ -169,7 +169,7 @@ void PartitionKeeper::ready() {
     for (auto known = backlog.rbegin(); known != backlog.rend(); ++known) {
         take_instance(known->first, known->second);
     }
-    tell_plugin();
+    notify_plugin();
     look();
 }
 
@@ -342,7 +342,7 @@ void PartitionKeeper::cancel(JobId job, const std::string& why) {
 }
 
 /// The plugin then refuses jobs that no partition takes. Without the plugin no job is routed.
-void PartitionKeeper::tell_plugin() {
+void PartitionKeeper::notify_plugin() {
     Json payload = Json::object();
     payload.set("partitions", in_force_.share()).set("users", users_ ? users_.share() : Json::object());
     told_ = flux::rpc(h_, "job-manager.jobroute.partitions", payload);
@@ -352,7 +352,7 @@ void PartitionKeeper::tell_plugin() {
 /// Nobody waits for an answer.
 void PartitionKeeper::tap_loaded(const flux_msg_t*) {
     if (is_ready_) {
-        tell_plugin();
+        notify_plugin();
     }
 }
 

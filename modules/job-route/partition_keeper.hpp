@@ -100,7 +100,7 @@ class PartitionKeeper {
     std::vector<KeptPartition> kept() const;
     void warn_of_jobs_left(const std::vector<KeptPartition>& partitions);
     void take_instance(JobId id, const JobFacts& facts);
-    void tell_plugin();
+    void notify_plugin();
     void on_told(flux_future_t* f);
     void perform();
     void record_folder(const std::string& name, int folder);

@@ -136,7 +136,7 @@ void PartitionKeeper::put_in_force() {
         (void)table_.set_drained(name, changes_.is_drained(name));
     }
     if (is_ready_) {
-        tell_plugin();
+        notify_plugin();
     }
 }
 

@@ -256,7 +256,7 @@ void RouteTable::prune_first(JobId id, Child& child) {
         return entry == jobs_.end() || is_ending(entry->second.progress) ||
                (entry->second.is_unplaced() ? child.stale.count(job) == 0 : entry->second.holder() != id);
     });
-    tell_if_complete(id, child);
+    report_if_complete(id, child);
 }
 
 ParentActions RouteTable::take() {

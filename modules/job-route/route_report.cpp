@@ -138,7 +138,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, cons
     }
 }
 
-/// Whether an allocation is news that has to be judged: see on_allocated().
+/// Whether an allocation is news that has to be checked: see on_allocated().
 bool RouteTable::is_open_to_alloc(const Job& job) {
     const Given* given = job.given();
     return given != nullptr && !has_alloc(job.progress) && !is_ending(job.progress) && !given->is_alloc_asked;

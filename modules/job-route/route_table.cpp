@@ -75,11 +75,11 @@ void RouteTable::recall(Entry& entry) {
 void RouteTable::leave_first(JobId child, JobId id) {
     const auto found = children_.find(child);
     if (found != children_.end() && found->second.first.erase(id) > 0) {
-        tell_if_complete(child, found->second);
+        report_if_complete(child, found->second);
     }
 }
 
-void RouteTable::tell_if_complete(JobId id, Child& child) {
+void RouteTable::report_if_complete(JobId id, Child& child) {
     if (child.is_attached && child.first.empty() && !std::exchange(child.is_complete, true)) {
         Order complete;
         complete.kind = Order::Kind::complete;

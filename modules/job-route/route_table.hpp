@@ -239,7 +239,7 @@ class RouteTable {
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
 
-    /// What the allocations in a report are judged by.
+    /// What the allocations in a report are checked against.
     struct Allocations {
         const MapR& map_R;
         std::size_t checked_to;       ///< the first event behind those of which `passed_over` speaks
@@ -278,7 +278,7 @@ class RouteTable {
     void order_priority(const Entry& entry);
     /// `complete` need not wait any longer for this job to be sent to the child.
     void leave_first(JobId child, JobId id);
-    void tell_if_complete(JobId id, Child& child);
+    void report_if_complete(JobId id, Child& child);
     void list_first(Child& child);
     void prune_first(JobId id, Child& child);
     void on_update(Entry& entry, const JournalEvent& event);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 /// Longer than HandDown spares a job a move, and the links are slow.
 constexpr Duration idle_for = 20s;
 
-/// Nothing waits there, and it has room. One that passes the jobs on is judged by its own children.
+/// Nothing waits there, and it has room. One that passes the jobs on is checked at its own children.
 bool is_idle(World& world, const Place& child, const std::string& queue, std::uint32_t cores) {
     if (!child.live || (child.serves != queue && child.lends != queue) || !child.live->route().is_attached()) {
         return false;

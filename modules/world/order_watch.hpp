@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the checks of order: the scheduler has the priorities of its job-manager, a copy has the priority of its job at
 // the parent, the job-manager has those that job-priority computes, and no job starts in a partition before a better
-// one that waits in the parent. Which of its jobs a scheduler starts is judged by StartOracle. Must not know what
+// one that waits in the parent. Which of its jobs a scheduler starts is checked by StartOracle. Must not know what
 // people and faults do.
 #pragma once
 #include <array>

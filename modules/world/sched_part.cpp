@@ -150,7 +150,7 @@ void SchedPart::pass() {
         started.push_back(start.id);
         commit(start);
     }
-    if (const std::string wrong = oracle_.judge(started, at); !wrong.empty()) {
+    if (const std::string wrong = oracle_.check(started, at); !wrong.empty()) {
         ground().fail(process().name, wrong);
     }
     pass_soon();

@@ -99,7 +99,7 @@ std::string StartOracle::describe(Instant now) const {
     return text;
 }
 
-std::string StartOracle::judge(const std::vector<JobId>& started, Instant now) {
+std::string StartOracle::check(const std::vector<JobId>& started, Instant now) {
     const std::string before = describe(now);
     std::vector<JobId> right = starts(now);
     std::vector<JobId> found = started;

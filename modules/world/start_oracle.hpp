@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which jobs of a partition may start at an instant, computed anew from all that the scheduler was told: the
 // waiting jobs in order of priority, the running ones with their expected ends. One node, cores alone. Must not know
-// the scheduler that it judges. Source: Lifka 1995 (EASY).
+// the scheduler that it checks. Source: Lifka 1995 (EASY).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -32,7 +32,7 @@ class StartOracle {
     /// Of the jobs that ran when the scheduler began, these still do.
     void keep_greeted(const std::unordered_set<JobId>& running);
     /// Takes over what started. \return what is wrong with it; empty: nothing.
-    std::string judge(const std::vector<JobId>& started, Instant now);
+    std::string check(const std::vector<JobId>& started, Instant now);
 
   private:
     struct Held {

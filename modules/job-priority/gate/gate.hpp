@@ -89,7 +89,7 @@ class Gate {
   private:
     LimitedJob asked(const BookJob& job) const;
     std::string words(const ShareTree& tree, const LimitHit& hit) const;
-    /// Whether the job is a copy of one that the parent has admitted. The parent judges usage by its own ledger, which
+    /// Whether the job is a copy of one that the parent has admitted. The parent checks usage by its own ledger, which
     /// has that of all its children; here the same user may have a much larger part of all. It also knows who else
     /// waits. The counts stay: the parent does not count the jobs that were submitted here.
     bool is_admitted_above(const BookJob& job) const {

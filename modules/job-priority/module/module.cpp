@@ -168,7 +168,7 @@ JournalLink::Listener Module::journal_listener() {
         for (const std::string& fault : service_->end_backlog(now())) {
             flux::log(h_, LOG_ERR, "journal: " + fault);
         }
-        state_->tell_rebuilt();
+        state_->report_rebuilt();
         is_pass_due_ = true;
     };
     listener.live = [this](const JournalMessage& message) {

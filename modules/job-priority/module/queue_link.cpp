@@ -19,7 +19,7 @@ QueueLink::QueueLink(flux_t* h, PriorityService& service)
     : h_(h),
       service_(service),
       timer_(flux_timer_watcher_create(flux_get_reactor(h), 1., 0., flux::on_watcher<&QueueLink::on_timer>, this)),
-      queues_(h, [this](const std::set<std::string>&) { tell(); }) {
+      queues_(h, [this](const std::set<std::string>&) { apply_stopped(); }) {
     if (!timer_) {
         flux::fail_errno("queue timer");
     }
@@ -66,10 +66,10 @@ void QueueLink::on_partitions(flux_future_t* f) {
     if (std::exchange(is_to_ask_partitions_again_, false)) {
         ask_partitions();
     }
-    tell();
+    apply_stopped();
 }
 
-void QueueLink::tell() {
+void QueueLink::apply_stopped() {
     std::set<std::string> all = queues_.stopped();
     all.insert(closed_.begin(), closed_.end());
     service_.set_stopped_queues(std::move(all));

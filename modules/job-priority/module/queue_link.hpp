@@ -27,7 +27,7 @@ class QueueLink {
     void on_timer() { is_paused_ = false; }
     void ask_partitions();
     void on_partitions(flux_future_t* f);
-    void tell();
+    void apply_stopped();
 
     flux_t* h_;
     PriorityService& service_;

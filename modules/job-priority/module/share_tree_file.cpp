@@ -75,7 +75,7 @@ bool ShareTreeFile::read(Instant now) {
         unreadable_.clear();
         is_taken = take(*text, now);
     } else if (is_mistake(text.error().code)) {
-        tell_unreadable(text.error());
+        report_unreadable(text.error());
         return false;
     }
     report(is_taken, is_saved);
@@ -86,7 +86,7 @@ bool ShareTreeFile::is_mistake(std::errc why) const {
     return service_.settings().is_share_tree_named || was_there_ || why != std::errc::no_such_file_or_directory;
 }
 
-void ShareTreeFile::tell_unreadable(const Error& why) {
+void ShareTreeFile::report_unreadable(const Error& why) {
     const std::string problem = "cannot read the share tree " + path_ + ": " + why.message +
                                 "; make the file or name another with [weir] share-tree";
     service_.trees().set_problem(problem);
@@ -96,7 +96,7 @@ void ShareTreeFile::tell_unreadable(const Error& why) {
 }
 
 /// Does not read a file that is there again: it may be half written, and its close is noticed.
-void ShareTreeFile::tell_if_gone() {
+void ShareTreeFile::report_if_gone() {
     struct stat found {};
     const bool is_found = stat(path_.c_str(), &found) == 0;
     if (is_found && !S_ISDIR(found.st_mode)) {
@@ -105,7 +105,7 @@ void ShareTreeFile::tell_if_gone() {
     const int why = is_found ? EISDIR : errno;
     stamp_ = Stamp{};
     if (is_mistake(static_cast<std::errc>(why))) {
-        tell_unreadable({static_cast<std::errc>(why), std::generic_category().message(why)});
+        report_unreadable({static_cast<std::errc>(why), std::generic_category().message(why)});
     } else {
         service_.trees().set_problem({});
     }
@@ -219,7 +219,7 @@ bool ShareTreeFile::read_if_due(Instant now) {
         return read(now);
     }
     if (std::exchange(is_moved_away_, false)) {
-        tell_if_gone();
+        report_if_gone();
     }
     return false;
 }

@@ -49,8 +49,8 @@ class ShareTreeFile {
     /// Whether that it cannot be read is a mistake. Nobody must have a file of the default name.
     bool is_mistake(std::errc why) const;
     /// Sets the problem, and logs it unless it is the one that was logged last.
-    void tell_unreadable(const Error& why);
-    void tell_if_gone();
+    void report_unreadable(const Error& why);
+    void report_if_gone();
     void report(bool is_taken, bool is_saved) const;
     void log_problem() const;
     void warn_of_place() const;

@@ -64,7 +64,7 @@ void StateLink::restore(Instant now) {
     }
 }
 
-void StateLink::tell_rebuilt() {
+void StateLink::report_rebuilt() {
     if (std::exchange(is_rebuilt_told_, true) || service_.charges().rebuilt() == 0) {
         return;
     }

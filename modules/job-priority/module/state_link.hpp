@@ -41,7 +41,7 @@ class StateLink {
     void commit_soon();
 
     /// After the first backlog: logs what was rebuilt from it if there was no state, and what is lost.
-    void tell_rebuilt();
+    void report_rebuilt();
 
     const std::string& path() const { return store_->path(); }
     bool has_failed() const { return failure_.has_value(); }

@@ -308,7 +308,7 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
     return changed;
 }
 
-void PendingQueue::judge_marked_factors(Instant now, std::span<const double> factors) {
+void PendingQueue::evaluate_marked_factors(Instant now, std::span<const double> factors) {
     for (const std::uint32_t factor : marked_factors_) {
         if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
             for (const PriorityEngine::Slot slot : group->second) {
@@ -328,7 +328,7 @@ std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> facto
         put_marked_into_head(now);
         changed = hand_over_numbers({now, factors}, pusher);
     } else {
-        judge_marked_factors(now, factors);
+        evaluate_marked_factors(now, factors);
         for (PriorityEngine::Change& change : changes_) {
             const bool is_ordered = change.priority != priority_held && change.priority != priority_expedited;
             if (has_order() && is_ordered) {

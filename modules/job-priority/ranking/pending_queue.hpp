@@ -135,7 +135,7 @@ class PendingQueue {
     void hand_over_first(const PriorityEngine::Change& change, Pusher& pusher);
     std::uint32_t number_of(const PriorityEngine& engine, PriorityEngine::Slot slot, const Moment& at);
     void put_marked_into_head(Instant now);
-    void judge_marked_factors(Instant now, std::span<const double> factors);
+    void evaluate_marked_factors(Instant now, std::span<const double> factors);
     void forget_marks();
     /// PushRule::order, or head where it acts so.
     bool has_order() const {

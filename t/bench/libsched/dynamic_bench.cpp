@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // What dynamic priorities cost a replay: EASY in order of submission against EASY in order of decayed usage, evaluated
-// at every pass. Fails when a job costs more judgements than its bound; times are for the record.
+// at every pass. Fails when a job costs more evaluations than its bound; times are for the record.
 //   dynamic_bench LOG
 #include <algorithm>
 #include <cstdio>
@@ -53,6 +53,6 @@ int main(int argc, char** argv) {
     std::printf("static %.0f ns a job, dynamic %.0f ns a job: %.2f times; a job: %.2f evaluations, %.2f computed\n",
                 fixed, dynamic, dynamic / fixed, static_cast<double>(counts.evaluations) / count, computed);
     const bool is_good = computed <= 3;
-    std::printf("%s\n", is_good ? "[ok] at most 3 judgements a job" : "[fail] more than 3 judgements a job");
+    std::printf("%s\n", is_good ? "[ok] at most 3 evaluations a job" : "[fail] more than 3 evaluations a job");
     return is_good ? 0 : 1;
 }

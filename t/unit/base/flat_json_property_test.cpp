@@ -216,7 +216,7 @@ TEST_CASE("flat json: takes what jansson takes, and says the same of it") {
     });
 }
 
-TEST_CASE("flat json: a document with one place changed is judged as jansson judges it") {
+TEST_CASE("flat json: a document with one place changed is accepted or refused as by jansson") {
     draw::property("changed", [] {
         std::string text = document(draw::in_range(1, 30));
         const auto at = draw::in_range<std::size_t>(0, text.size());

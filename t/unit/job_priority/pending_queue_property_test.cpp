@@ -14,17 +14,17 @@ using namespace weir::priority::testing;
 
 // Kills the mutants "the last of a factor's jobs does not learn its new place", "a job that changed its factor stays in
 // the old list", "a marked factor is forgotten when another is marked".
-TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged, and no others") {
+TEST_CASE("pending queue: marked jobs and the jobs of marked factors are evaluated, and no others") {
     draw::property("what reaches the pusher is what a map of jobs says", [] {
         PendingQueue queue(settings(), MachineSize{64});
         Pusher pusher;
         std::map<FluxJobId, std::uint32_t> factor_of;
-        std::map<FluxJobId, double> judged_by;  // the factor's value when the job was judged last
+        std::map<FluxJobId, double> evaluated_by;  // the factor's value when the job was evaluated last
         std::vector<double> factors{0., 0., 0.};
-        const auto judge = [&](bool is_all, const std::set<FluxJobId>& jobs, const std::set<std::uint32_t>& marked) {
+        const auto evaluate = [&](bool is_all, const std::set<FluxJobId>& jobs, const std::set<std::uint32_t>& marked) {
             for (const auto& [id, factor] : factor_of) {
                 if (is_all || jobs.count(id) != 0 || marked.count(factor) != 0) {
-                    judged_by[id] = factors[factor];
+                    evaluated_by[id] = factors[factor];
                 }
             }
         };
@@ -52,7 +52,7 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
                 marked.insert(factor);
             } else {
                 factors[factor] += 0.01;  // nobody is told
-                judge(what == 9, jobs, marked);
+                evaluate(what == 9, jobs, marked);
                 if (what == 9) {
                     queue.pass(at(0), factors, pusher);
                 } else {
@@ -72,7 +72,7 @@ TEST_CASE("pending queue: marked jobs and the jobs of marked factors are judged,
                     job.id = pending;
                     job.submit = at(0);
                     alone.put(job, 0);
-                    alone.pass(at(0), std::vector<double>{judged_by.at(pending)}, to);
+                    alone.pass(at(0), std::vector<double>{evaluated_by.at(pending)}, to);
                     RC_ASSERT(pusher.pushed(pending) == to.next()->jobs.front().second);
                 }
             }

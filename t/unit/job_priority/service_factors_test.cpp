@@ -67,7 +67,7 @@ TEST_CASE("service: the site's value moves the job, is shown, and can be taken b
 }
 
 // Kills: values not written; values kept for another job of the same id; values of jobs that are gone kept for ever;
-// the backlog's jobs judged without them.
+// the backlog's jobs evaluated without them.
 TEST_CASE("service: the site's values outlive the module, and go with their jobs") {
     MemoryStore store;
     auto s = configured_service("");

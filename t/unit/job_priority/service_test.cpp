@@ -37,7 +37,7 @@ TEST_CASE("service: equal shares and no usage give every user the balanced facto
     CHECK(pushed.at(1) == pushed.at(2));
 }
 
-TEST_CASE("service: a new job is judged at once, the others are not touched") {
+TEST_CASE("service: a new job is evaluated at once, the others are not touched") {
     auto s = ready_service();
     submit(*s, 1, 1, alice);
     s->pass(at(2));

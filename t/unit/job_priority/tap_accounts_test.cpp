@@ -188,7 +188,7 @@ TEST_CASE("projects: where associations are not enforced, no project is refused"
     CHECK(project_to_fill(lax, by(5001)) == "qcd");
 }
 
-TEST_CASE("accounts: an unknown queue is refused where queues are ours to judge") {
+TEST_CASE("accounts: an unknown queue is refused where the module checks queues") {
     TapAccounts queued = table();
     queued.queues = std::set<std::string>{"batch", "debug"};
     CHECK_THAT(*rejection(queued, by(5001, {}, "bach")), Contains("no queue 'bach'") && Contains("batch, debug"));

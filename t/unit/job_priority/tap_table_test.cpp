@@ -196,7 +196,7 @@ TEST_CASE("tap table: who was held back starts when the module stays away, and n
     }
 }
 
-TEST_CASE("tap table: a fallback never stands before a job that the module judged") {
+TEST_CASE("tap table: a fallback never stands before a job that the module evaluated") {
     TapTable table(timeout);
     table.set(1, 5);
     table.set(2, 900);

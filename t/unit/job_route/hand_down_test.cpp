@@ -110,7 +110,7 @@ TEST_CASE("hand down: what one child alone takes goes there without a bound, and
 }
 
 // Mutant: modules/job-route/hand_down_pass.cpp: if (!(*place < *source.next)) { => if (false) {
-TEST_CASE("hand down: one of the many that wait in their only child is judged as if they were few") {
+TEST_CASE("hand down: one of the many that wait in their only child is treated as if they were few") {
     HandDown plan(2);
     plan.set_child(left, {{"batch", "debug"}, 4, 0, true});
     for (std::uint64_t id = 10; id < 1010; id++) {
@@ -182,7 +182,7 @@ TEST_CASE("hand down: a job behind one that does not fit is given for backfillin
     CHECK(planned(plan) == Moves{{JobId{10}, {}, left}, {JobId{11}, {}, right}, {JobId{13}, {}, left}});
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: is_well = has_room && !is_stuck; => is_well = true;
+// Mutant: modules/job-route/hand_down_pass.cpp: is_well = has_free && !is_stuck; => is_well = true;
 TEST_CASE("hand down: what waits in one child goes to another that has room; a give on its way stays") {
     HandDown plan = two_children(4);
     plan.set(JobId{1}, a_job(Standing::busy, 4, left));
@@ -467,7 +467,7 @@ TEST_CASE("hand down: however many jobs wait that a child does not take, those t
     CHECK(moves.size() < 10);
 }
 
-// Mutant: modules/job-route/hand_down.cpp: if (room < 0 || => if (
+// Mutant: modules/job-route/hand_down.cpp: if (free < 0 || => if (
 TEST_CASE("hand down: a job waits for cores here, and with a child that has no room for it") {
     const auto two_cores = [](const HandDown::JobClass& jobs) { return jobs.cores <= 2; };
     HandDown plan(2);

@@ -180,7 +180,7 @@ TEST_CASE("slurm: without weights every job has priority 1") {
     CHECK(priority_of(settings, in) == 1);
 }
 
-TEST_CASE("priority: settings of the new terms are judged") {
+TEST_CASE("priority: settings of the new terms are checked") {
     PrioritySettings s;
     s.is_raw[index_of(Factor::size)] = true;
     s.machine_nodes = 0;

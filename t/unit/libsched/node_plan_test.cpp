@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t nodes = 3;
 constexpr int length = 200;  // of the table
-constexpr Room whole_node{4, 2, 4};
+constexpr Amounts whole_node{4, 2, 4};
 
 Instant instant_at(int t) {
     return Instant{Duration{t}};
@@ -26,9 +26,9 @@ class Table {
     /// That of a change at `t`.
     static int column(int t) { return std::max(t, 0) + 1; }
 
-    void change(std::uint32_t node, int from, const Room& room, int sign) {
+    void change(std::uint32_t node, int from, const Amounts& amounts, int sign) {
         for (int t = from; t < length; t++) {
-            const std::array<std::uint32_t, 3> kinds{room.cores, room.gpus, room.memory_mib};
+            const std::array<std::uint32_t, 3> kinds{amounts.cores, amounts.gpus, amounts.memory_mib};
             for (std::size_t kind = 0; kind < kinds.size(); kind++) {
                 free_[node][static_cast<std::size_t>(t)][kind] += sign * static_cast<int>(kinds[kind]);
             }
@@ -36,12 +36,12 @@ class Table {
     }
     void change(int from, const std::vector<Pick>& picks, int sign) {
         for (const Pick& pick : picks) {
-            change(pick.node, from, pick.room, sign);
+            change(pick.node, from, pick.amounts, sign);
         }
     }
     void take_down(std::uint32_t node) { is_down_[node] = true; }
     /// For a job that begins at `begin`.
-    Room least(std::uint32_t node, int begin, int end) const {
+    Amounts least(std::uint32_t node, int begin, int end) const {
         const int from = begin == 0 ? now : column(begin);
         Free free = free_[node][static_cast<std::size_t>(from)];
         for (int t = from; t < std::min(column(end), length); t++) {
@@ -56,13 +56,13 @@ class Table {
         std::uint32_t slots = 0;
         std::uint32_t whole_fits = 0;
         for (std::uint32_t node = 0; node < nodes; node++) {
-            const Room free = least(node, from, end);
+            const Amounts free = least(node, from, end);
             std::uint32_t here = 0;
-            while (here < 100 && free.holds(room_of(request, here + 1))) {
+            while (here < 100 && free.holds(amounts_of(request, here + 1))) {
                 here++;
             }
             slots += here;
-            whole_fits += whole_node.holds(room_of(request, request.slots)) && here >= request.slots ? 1 : 0;
+            whole_fits += whole_node.holds(amounts_of(request, request.slots)) && here >= request.slots ? 1 : 0;
         }
         return request.nodes == 0 ? slots >= request.slots : whole_fits >= request.nodes;
     }
@@ -77,9 +77,9 @@ class Table {
 std::vector<Pick> some() {
     std::vector<Pick> made;
     for (std::uint32_t node = 0; node < nodes; node++) {
-        const Room room{draw::in_range(0U, 3U), draw::in_range(0U, 2U), draw::in_range(0U, 3U)};
-        if (room.cores > 0) {
-            made.push_back({node, room});
+        const Amounts amounts{draw::in_range(0U, 3U), draw::in_range(0U, 2U), draw::in_range(0U, 3U)};
+        if (amounts.cores > 0) {
+            made.push_back({node, amounts});
         }
     }
     return made;
@@ -107,8 +107,8 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         std::vector<Pick> busy;
         for (std::uint32_t node = 0; node < nodes; node++) {
             table.change(node, Table::now, whole_node, 1);
-            const Room room{draw::in_range(0U, 5U), draw::in_range(0U, 3U), draw::in_range(0U, 5U)};
-            busy.push_back({node, room});
+            const Amounts amounts{draw::in_range(0U, 5U), draw::in_range(0U, 3U), draw::in_range(0U, 5U)};
+            busy.push_back({node, amounts});
         }
         pool.take(busy);
         table.change(Table::now, busy, -1);
@@ -159,8 +159,8 @@ TEST_CASE("node plan: the earliest place is what a look at every instant finds")
         RC_ASSERT(place.picks.empty() == (found < 0));
         std::uint64_t cores = 0;
         for (const Pick& pick : place.picks) {
-            cores += pick.room.cores;
-            RC_ASSERT(table.least(pick.node, found, std::min(found + limit, horizon)).holds(pick.room));
+            cores += pick.amounts.cores;
+            RC_ASSERT(table.least(pick.node, found, std::min(found + limit, horizon)).holds(pick.amounts));
         }
         RC_ASSERT(found < 0 || cores == cores_of(request));
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Gpus, memory, sets of nodes, the choice of nodes; constraints by set algebra against a node-by-node judge.
+// Gpus, memory, sets of nodes, the choice of nodes; constraints by set algebra against a node-by-node check.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -132,9 +132,9 @@ TEST_CASE("space: with its last core on a node a job gives back gpus and memory,
     ResourceSpace space(rich(1));
     REQUIRE(space.start({{1, at(0), JobId{1}}, {0, 2, 1, false, 1, 1000}, secs(10)}, at(0)));
     CHECK(space.release(JobId{1}, {{{0, IdSet::range(0, 0), {}}}}, false).has_value());
-    CHECK(space.pool().free_by_node()[0] == Room{3, 0, 6192});
+    CHECK(space.pool().free_by_node()[0] == Amounts{3, 0, 6192});
     CHECK(space.release(JobId{1}, {{{0, IdSet::range(1, 1), {}}}}, false).has_value());
-    CHECK(space.pool().free_by_node()[0] == Room{4, 2, 8192});
+    CHECK(space.pool().free_by_node()[0] == Amounts{4, 2, 8192});
 }
 
 TEST_CASE("space: the head's gpus are kept from long jobs, its node's cores are not") {
@@ -176,7 +176,7 @@ TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits
                 const auto first = weir::place(request, {NodeChoice::first,
                                                          p.free_by_node(),
                                                          {},
-                                                         std::vector<Room>(3, Room{4, 2, 8192}),
+                                                         std::vector<Amounts>(3, Amounts{4, 2, 8192}),
                                                          {},
                                                          p.sets().at(request.node_set)});
                 RC_ASSERT(picks.has_value() == first.has_value());
@@ -184,19 +184,19 @@ TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits
                     continue;
                 }
                 held.push_back(p.take(*picks));
-                Room sum;
+                Amounts sum;
                 for (const NodeResources& part : held.back().nodes) {
-                    const Room room = room_of(part);
+                    const Amounts room = amounts_of(part);
                     RC_ASSERT(request.node_set == 0 || some.contains(part.rank));
-                    RC_ASSERT(!request.exclusive || (room == Room{4, 2, 8192}));
-                    RC_ASSERT(request.exclusive || room == room_of(request, room.cores / request.cores_per_slot));
+                    RC_ASSERT(!request.exclusive || (room == Amounts{4, 2, 8192}));
+                    RC_ASSERT(request.exclusive || room == amounts_of(request, room.cores / request.cores_per_slot));
                     sum += room;
                 }
                 RC_ASSERT(request.nodes == 0 || held.back().nodes.size() == request.nodes);
                 RC_ASSERT(request.exclusive || sum.cores == cores_of(request));
             }
             for (std::size_t n = 0; n < 3; n++) {
-                Room used = p.free_by_node()[n];
+                Amounts used = p.free_by_node()[n];
                 IdSet cores_seen = p.nodes()[n].free;
                 IdSet gpus_seen = p.nodes()[n].free_gpus;
                 for (const auto& part : held) {
@@ -205,11 +205,11 @@ TEST_CASE("pool: nothing is given twice, all comes back whole, every choice fits
                             RC_ASSERT(!cores_seen.intersects(node.cores) && !gpus_seen.intersects(node.gpus));
                             cores_seen.add(node.cores);
                             gpus_seen.add(node.gpus);
-                            used += room_of(node);
+                            used += amounts_of(node);
                         }
                     }
                 }
-                RC_ASSERT((used == Room{4, 2, 8192}));
+                RC_ASSERT((used == Amounts{4, 2, 8192}));
             }
         }
     });
@@ -238,7 +238,7 @@ Constraint any_constraint(int depth) {
     return c;
 }
 
-/// The same judged for one node, as RFC 31 words it.
+/// The same for one node, as RFC 31 words it.
 bool holds(const Constraint& c, const NodeNames& names, std::uint32_t rank) {
     using Kind = Constraint::Kind;
     const auto part = [&](const Constraint& p) { return holds(p, names, rank); };

@@ -117,8 +117,8 @@ TEST_CASE("priority order: while nobody could start, an interval costs no pass")
     CHECK(counters->passes == 4);  // both come, one more before the first ends, it ends, the other ends: not 1200
 }
 
-// Kills: jobs of a user whose factor changed not judged; a job never judged after its first pass.
-TEST_CASE("priority order: who used something stands behind who did not, also with jobs that were judged before") {
+// Kills: jobs of a user whose factor changed not evaluated; a job never evaluated after its first pass.
+TEST_CASE("priority order: who used something stands behind who did not, also with jobs that were evaluated before") {
     PolicySettings settings;
     settings.weights = {0, 10000, 0, 0, 0, 0};
     settings.update_interval = Duration{};

@@ -10,55 +10,55 @@
 
 namespace weir {
 
-struct Room {
+struct Amounts {
     std::uint32_t cores = 0;
     std::uint32_t gpus = 0;
     std::uint32_t memory_mib = 0;
 
-    bool holds(const Room& other) const {
+    bool holds(const Amounts& other) const {
         return cores >= other.cores && gpus >= other.gpus && memory_mib >= other.memory_mib;
     }
-    Room& operator+=(const Room& other) {
+    Amounts& operator+=(const Amounts& other) {
         cores += other.cores;
         gpus += other.gpus;
         memory_mib += other.memory_mib;
         return *this;
     }
     /// REQUIRES: holds(other).
-    Room& operator-=(const Room& other) {
+    Amounts& operator-=(const Amounts& other) {
         cores -= other.cores;
         gpus -= other.gpus;
         memory_mib -= other.memory_mib;
         return *this;
     }
-    friend Room operator-(Room a, const Room& b) { return a -= b; }
-    friend bool operator==(const Room&, const Room&) = default;
+    friend Amounts operator-(Amounts a, const Amounts& b) { return a -= b; }
+    friend bool operator==(const Amounts&, const Amounts&) = default;
 };
 
-inline Room room_of(const NodeResources& node) {
+inline Amounts amounts_of(const NodeResources& node) {
     return {static_cast<std::uint32_t>(node.cores.count()), static_cast<std::uint32_t>(node.gpus.count()),
             node.memory_mib};
 }
 
 /// What both have, kind by kind.
-constexpr Room least(const Room& a, const Room& b) {
+constexpr Amounts least(const Amounts& a, const Amounts& b) {
     return {std::min(a.cores, b.cores), std::min(a.gpus, b.gpus), std::min(a.memory_mib, b.memory_mib)};
 }
 
-/// How many of the request's slots go into `room`, at most `most`.
-constexpr std::uint32_t slots_in(const Room& room, const Request& request, std::uint32_t most) {
-    std::uint32_t slots = std::min(most, room.cores / request.cores_per_slot);
+/// How many of the request's slots fit into `amounts`, at most `most`.
+constexpr std::uint32_t slots_in(const Amounts& amounts, const Request& request, std::uint32_t most) {
+    std::uint32_t slots = std::min(most, amounts.cores / request.cores_per_slot);
     if (request.gpus_per_slot > 0) {
-        slots = std::min(slots, room.gpus / request.gpus_per_slot);
+        slots = std::min(slots, amounts.gpus / request.gpus_per_slot);
     }
     if (request.memory_per_slot_mib > 0) {
-        slots = std::min(slots, room.memory_mib / request.memory_per_slot_mib);
+        slots = std::min(slots, amounts.memory_mib / request.memory_per_slot_mib);
     }
     return slots;
 }
 
 /// What so many slots take. REQUIRES: it fits a node.
-constexpr Room room_of(const Request& request, std::uint32_t slots) {
+constexpr Amounts amounts_of(const Request& request, std::uint32_t slots) {
     return {slots * request.cores_per_slot, slots * request.gpus_per_slot, slots * request.memory_per_slot_mib};
 }
 

@@ -5,62 +5,62 @@
 #include <algorithm>
 #include <vector>
 
-#include "libsched/resource/room.hpp"
+#include "libsched/resource/amounts.hpp"
 
 namespace weir {
 
-/// A sum of rooms, some of them taken away: kinds may be less than nothing.
-struct RoomSum {
+/// A sum of amounts, some of them subtracted: a kind may be negative.
+struct AmountSum {
     std::int64_t cores = 0;
     std::int64_t gpus = 0;
     std::int64_t memory_mib = 0;
 
-    void add(const Room& room, int sign) {
-        cores += sign * std::int64_t{room.cores};
-        gpus += sign * std::int64_t{room.gpus};
-        memory_mib += sign * std::int64_t{room.memory_mib};
+    void add(const Amounts& amounts, int sign) {
+        cores += sign * std::int64_t{amounts.cores};
+        gpus += sign * std::int64_t{amounts.gpus};
+        memory_mib += sign * std::int64_t{amounts.memory_mib};
     }
-    friend RoomSum operator+(const RoomSum& a, const RoomSum& b) {
+    friend AmountSum operator+(const AmountSum& a, const AmountSum& b) {
         return {a.cores + b.cores, a.gpus + b.gpus, a.memory_mib + b.memory_mib};
     }
-    friend RoomSum least(const RoomSum& a, const RoomSum& b) {
+    friend AmountSum least(const AmountSum& a, const AmountSum& b) {
         return {std::min(a.cores, b.cores), std::min(a.gpus, b.gpus), std::min(a.memory_mib, b.memory_mib)};
     }
-    /// Nothing instead of less than nothing.
-    Room room() const {
+    /// Zero instead of a negative amount.
+    Amounts amounts() const {
         const auto amount = [](std::int64_t n) { return static_cast<std::uint32_t>(std::max<std::int64_t>(n, 0)); };
         return {amount(cores), amount(gpus), amount(memory_mib)};
     }
-    friend bool operator==(const RoomSum&, const RoomSum&) = default;
+    friend bool operator==(const AmountSum&, const AmountSum&) = default;
 };
 
-class RoomSteps {
+class AmountSteps {
   public:
     struct Step {
         Instant at;
-        RoomSum sum;  ///< of all changes until then
+        AmountSum sum;  ///< of all changes until then
     };
 
     /// From `at` on so much more, or less when `sign` is -1. What adds up to nothing leaves no step. O(steps from
     /// then on).
-    void change(Instant at, const Room& room, int sign) {
+    void change(Instant at, const Amounts& amounts, int sign) {
         auto place = std::lower_bound(steps_.begin(), steps_.end(), at,
                                       [](const Step& step, Instant when) { return step.at < when; });
         if (place == steps_.end() || place->at != at) {
-            const RoomSum before = place == steps_.begin() ? RoomSum{} : std::prev(place)->sum;
+            const AmountSum before = place == steps_.begin() ? AmountSum{} : std::prev(place)->sum;
             place = steps_.insert(place, {at, before});
         }
         for (auto step = place; step != steps_.end(); ++step) {
-            step->sum.add(room, sign);
+            step->sum.add(amounts, sign);
         }
-        if (place->sum == (place == steps_.begin() ? RoomSum{} : std::prev(place)->sum)) {
+        if (place->sum == (place == steps_.begin() ? AmountSum{} : std::prev(place)->sum)) {
             steps_.erase(place);
         }
     }
     /// The sum of the changes at or before `at`. O(log steps); counts the steps that it looks at.
-    RoomSum until(Instant at, std::uint64_t& looked_at) const {
+    AmountSum until(Instant at, std::uint64_t& looked_at) const {
         const auto place = after(at, looked_at);
-        return place == steps_.begin() ? RoomSum{} : std::prev(place)->sum;
+        return place == steps_.begin() ? AmountSum{} : std::prev(place)->sum;
     }
     /// Calls visit(step) for those after `from` and before `end`.
     template <typename Visit>
