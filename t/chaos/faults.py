@@ -8,13 +8,17 @@ import time
 from tree import LOST_AFTER_S, PARTITIONS
 
 
-def send(tree, number, role, partition=None):
-    pids = tree.pids(role, partition)
+def signal_each(pids, number):
     for pid in pids:
         try:
             os.kill(pid, number)
         except ProcessLookupError:
             pass
+
+
+def send(tree, number, role, partition=None):
+    pids = tree.pids(role, partition)
+    signal_each(pids, number)
     return pids
 
 
@@ -31,11 +35,7 @@ def kill_all(tree, random, log):
     targets = [("starter", None), ("parent", None)] + [(r, p) for p in PARTITIONS for r in ("script", "partition")]
     pids = [pid for role, partition in targets for pid in tree.pids(role, partition)]
     for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in pids:
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                pass
+        signal_each(pids, number)
     log(f"SIGKILL all {pids}")
 
 
@@ -49,9 +49,11 @@ def pause(role, lengths=(0.05, 0.3, 1.2)):
     def inject(tree, random, log):
         partition = random.choice(sorted(PARTITIONS)) if role == "partition" else None
         seconds = random.choice(lengths)
-        log(f"SIGSTOP {role} {partition or ''} for {seconds} s: {send(tree, signal.SIGSTOP, role, partition)}")
+        # A fork of the broker has the broker's words until it executes a launcher: whoever was stopped must go on.
+        stopped = send(tree, signal.SIGSTOP, role, partition)
+        log(f"SIGSTOP {role} {partition or ''} for {seconds} s: {stopped}")
         time.sleep(seconds)
-        send(tree, signal.SIGCONT, role, partition)
+        signal_each(stopped, signal.SIGCONT)
         log("SIGCONT")
     return inject
 
