@@ -72,8 +72,8 @@ test_expect_success 'jobs wait in the order of priority; nice changes it' '
 	weir prio explain $(cat carol) >why && grep "user .*6" why && grep "place" why
 '
 test_expect_success 'hold, release and expedite' '
-	weir nice $(cat bob) 16 | grep held && weir jobs | grep "$(cat bob).*held" && weir nice $(cat bob) 0 &&
-	weir nice $(cat bob) -15 | grep expedited && weir prio list --json >j &&
+	weir nice $(cat bob) 16 | grep held && weir nice $(cat bob) 0 && weir nice $(cat bob) hold | grep "nice 0.*16.*held" && weir jobs | grep "$(cat bob).*held" && weir nice $(cat bob) 0 &&
+	weir nice $(cat bob) expedite | grep "nice 0.*-15.*expedited" && weir prio list --json >j &&
 	test $(field j "d[\"jobs\"][0][\"id\"]") = $(weir jobs --json | python3 -c "
 import json, sys
 print(next(j[\"id\"] for j in json.load(sys.stdin)[\"jobs\"] if j[\"name\"] == \"bob\"))")

@@ -17,7 +17,7 @@ test_expect_success 'a newcomer has no share tree: the first own job shows its f
 	weir share explain everybody/@$me >out && grep "rank 1 of 1" out
 '
 test_expect_success 'idle time has a line of its own, in the tree and in the usage' '
-	weir share show | grep "^idle in partitions: .* core-h, .*; [0-9] cores now" &&
+	weir share show | grep "^idle in partitions: .* core-h, .*; \(1 core\|[0-9]* cores\) now" &&
 	weir usage | grep "^(idle in partitions)  *[0-9.]* .* 6$\|^(idle in partitions)  *[0-9.]* .* 8$" &&
 	weir share show --json >j && test "$(of everybody used)" = 1.0
 '

@@ -170,6 +170,9 @@ test_expect_success 'so are mistakes in commands' '
 	test_must_fail weir partition add x --queue nowhere --cores 1 2>err && grep "there is no queue nowhere" err &&
 	test_must_fail weir partition add wide --cores 1 2>err && grep "there is a partition wide already" err &&
 	test_must_fail weir partition resize nobody --cores 1 2>err && grep "no partition has the name nobody" err &&
+	for c in "drain wied" "resize wied --cores 1" "remove wied" "restart wied"; do
+		test_expect_code 5 weir partition $c 2>err && grep "no partition has the name wied; did you mean wide?" err || return 1
+	done &&
 	test_expect_code 2 weir partition resize wide 2>err && grep -e "--cores N" err
 '
 test_expect_success 'a job that is larger than every partition of its queue is refused at submission' '

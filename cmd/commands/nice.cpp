@@ -9,14 +9,22 @@
 namespace weir::cmd {
 namespace {
 
-constexpr std::int64_t nice_min = -15, nice_max = 16;
+constexpr std::int64_t nice_hold = 16, nice_expedite = -15;
 constexpr const char* range_text =
-    "N is a whole number: 0 is normal, 15 is the lowest and 16 holds the job; the instance's owner may also use -1 to "
-    "-14, and -15 to expedite it; not "
-    "\"";
+    "N is a whole number: 0 is normal, 15 is the lowest, and 16 or hold holds the job; the instance's owner may also "
+    "use "
+    "-1 to -14, and -15 or expedite to put it before all others; not \"";
 
 constexpr const char* not_owner = "only the instance's owner can raise a job above normal. You can use 0 to 16.";
 constexpr const char* not_yours = "it belongs to another user; you can renice your own jobs only.";
+
+/// A number, or a word of `flux job urgency`.
+std::optional<std::int64_t> parse_nice(const std::string& text) {
+    if (text == "hold") {
+        return nice_hold;
+    }
+    return text == "expedite" ? nice_expedite : parse_integer(text, nice_expedite, nice_hold);
+}
 
 std::string sentence(std::uint64_t id, std::int64_t before, std::int64_t after, Glyphs glyphs) {
     const std::string arrow = glyphs.unicode ? " → " : " -> ";
@@ -33,7 +41,7 @@ Exit run_nice(Context& context) {
     if (!id) {
         return context.fail(Exit::usage, id.error().message);
     }
-    const auto nice = parse_integer(context.args.words[1], nice_min, nice_max);
+    const auto nice = parse_nice(context.args.words[1]);
     if (!nice) {
         return context.fail(Exit::usage, range_text + context.args.words[1] + "\".");
     }
@@ -70,7 +78,7 @@ Command nice_command() {
     command.name = "nice";
     command.summary = "lower the priority of a pending job";
     command.examples = {"weir nice ƒ7J4Ab 5  # five steps below normal: urgency 11",
-                        "weir nice ƒ7J4Ab 0  # back to normal", "weir nice ƒ7J4Ab 16  # hold it"};
+                        "weir nice ƒ7J4Ab 0  # back to normal", "weir nice ƒ7J4Ab hold  # hold it: as 16"};
     command.words = {"JOB N", 2, 2};
     command.run = run_nice;
     return command;

@@ -20,7 +20,7 @@ std::string idle_text(const ShareView& view) {
                ? ""
                : "idle in partitions: " + core_hours(view.idle_core_s) + " core-h, " + percent(view.idle) +
                      " of the resources that partitions and jobs held; " + std::to_string(view.idle_cores) +
-                     " cores now. It is charged to no user.\n";
+                     (view.idle_cores == 1 ? " core" : " cores") + " now. It is charged to no user.\n";
 }
 
 /// Nothing if every job that counts had an association.

@@ -292,7 +292,7 @@ Json PartitionKeeper::added(const Json& request, const std::string& name) const 
 Json PartitionKeeper::resized(const Json& request, const std::string& name) const {
     Json table = Json::ref(partition_table_of(in_force_.get(), name)).deep_copy();
     if (!table) {
-        throw Failure(ENOENT, "no partition has the name " + name);
+        throw Failure(table_.unknown(name));
     }
     if (request.at("cores")) {
         json_object_del(table.get(), "nodes");
@@ -403,8 +403,8 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
         if (partition_table_of(in_force_.get(), name) != nullptr) {
             set_table(name, Json::own(json_null()));
         } else if (!is_killed || !is_ending) {
-            throw Failure(ENOENT, is_ending ? "the partition " + name + " is ending already; --kill ends its jobs too"
-                                            : "no partition has the name " + name);
+            throw is_ending ? Failure(ENOENT, "the partition " + name + " is ending already; --kill ends its jobs too")
+                            : Failure(table_.unknown(name));
         }
     } else if (op == "drain" || op == "resume") {
         (void)value_or_throw(table_.check_wanted(name));

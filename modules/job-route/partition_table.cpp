@@ -6,6 +6,7 @@
 #include <set>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/nearest_name.hpp"
 
 namespace weir::route {
 namespace {
@@ -15,10 +16,6 @@ using ActionKind = PartitionAction::Kind;
 constexpr int log_error = 3;  // severities of syslog(3)
 constexpr int log_notice = 5;
 constexpr Duration look_pause = std::chrono::seconds(1);
-
-Error unknown_partition(const std::string& name) {
-    return {std::errc::no_such_file_or_directory, "no partition has the name " + name};
-}
 
 }  // namespace
 
@@ -261,7 +258,19 @@ void PartitionTable::look(const World& world) {
 
 Status PartitionTable::check_wanted(const std::string& name) const {
     const auto found = partitions_.find(name);
-    return found != partitions_.end() && found->second.is_wanted ? Status(Done{}) : unknown_partition(name);
+    return found != partitions_.end() && found->second.is_wanted ? Status(Done{}) : unknown(name);
+}
+
+Error PartitionTable::unknown(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& [other, partition] : partitions_) {
+        if (partition.is_wanted) {
+            names.push_back(other);
+        }
+    }
+    const std::string near = nearest_name(name, names);
+    return {std::errc::no_such_file_or_directory,
+            "no partition has the name " + name + (near.empty() ? "" : "; did you mean " + near + "?")};
 }
 
 std::set<std::string> PartitionTable::closed_queues() const {
@@ -286,7 +295,7 @@ std::set<std::string> PartitionTable::closed_queues() const {
 Status PartitionTable::set_drained(const std::string& name, bool is_drained) {
     Partition* partition = find(name);
     if (partition == nullptr || !partition->is_wanted) {
-        return unknown_partition(name);
+        return unknown(name);
     }
     if (std::exchange(partition->is_drained, is_drained) != is_drained && partition->current &&
         partition->current->job.value != 0) {
@@ -298,7 +307,7 @@ Status PartitionTable::set_drained(const std::string& name, bool is_drained) {
 Status PartitionTable::restart(const std::string& name, bool is_killed) {
     Partition* partition = find(name);
     if (partition == nullptr || !partition->is_wanted) {
-        return unknown_partition(name);
+        return unknown(name);
     }
     retire(*partition);
     partition->is_off = false;
@@ -309,7 +318,7 @@ Status PartitionTable::restart(const std::string& name, bool is_killed) {
 Status PartitionTable::kill_old(const std::string& name) {
     Partition* partition = find(name);
     if (partition == nullptr) {
-        return unknown_partition(name);
+        return unknown(name);
     }
     for (PartitionInstance& instance : partition->old) {
         cancel(instance, "an operator ended it");

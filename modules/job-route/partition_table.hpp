@@ -87,6 +87,8 @@ class PartitionTable {
 
     // ---- operators; Errors: ENOENT for an unknown name ----
     Status check_wanted(const std::string& name) const;
+    /// The error of a name that no partition has. It says which name is meant, where one is near.
+    Error unknown(const std::string& name) const;
     Status set_drained(const std::string& name, bool is_drained);
     /// Starts a new instance; the old one ends after its jobs, or at once.
     Status restart(const std::string& name, bool is_killed);
