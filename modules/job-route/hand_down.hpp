@@ -126,15 +126,15 @@ class HandDown {
     /// Whether a fact has changed since the last plan.
     bool is_due() const { return is_due_; }
     /// In the order of priority, then of age, each job gets the first of those children that take it, and did not say
-    /// that they cannot run it: the child that
-    /// has it and room for it; the preferred child with room; the child that has it, up to twice the depth; the
-    /// preferred child, up to the depth; nobody. A job that one child alone takes gets it without a bound. Preferred is
-    /// the lowest preference, then the least load. Behind all that, a job without room gets the room that a child
-    /// leaves which lends to its queue and has none of its own waiting; it goes back when the child needs the room.
-    /// Ties of load go to the lowest id. The caller carries the moves out in their order and tells by set(). Where
-    /// cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each second
-    /// for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait. A job
-    /// that its child holds back takes no room there, only a place of the depth, and goes to another that has room,
+    /// that they cannot run it: the child that has it and room for it; the preferred child with room; the child that
+    /// has it, up to twice the depth, unless this plan had no place there for a better job that needs no more cores;
+    /// the preferred child, up to the depth; nobody. A job that one child alone takes gets it without a bound.
+    /// Preferred is the lowest preference, then the least load. Behind all that, a job without room gets the room that
+    /// a child leaves which lends to its queue and has none of its own waiting; it goes back when the child needs the
+    /// room. Ties of load go to the lowest id. The caller carries the moves out in their order and tells by set().
+    /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
+    /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait. A
+    /// job that its child holds back takes no room there, only a place of the depth, and goes to another that has room,
     /// after a pause that doubles each time. A child of a partition with limits has no more jobs than the limits allow
     /// to run: a job that would exceed one waits here, or goes to another child, and one that is there comes back. So
     /// no limit is exceeded whatever the child starts. O(children x (depth + room)), in jobs; the number of waiting

@@ -96,7 +96,8 @@ bool HandDown::Pass::may_go_ahead(const Budget& budget, const Class& kind) const
 }
 
 bool HandDown::Pass::may_stay_ahead(const Budget& budget, const Class& kind) const {
-    return !kind.is_bound || budget.ahead < 2 * budget.child->growth * plan_.depth_ ||
+    return !kind.is_bound ||
+           (kind.cores < budget.refused_cores && budget.ahead < 2 * budget.child->growth * plan_.depth_) ||
            budget.ahead_cores + kind.cores <= budget.child->facts.cores;
 }
 
@@ -204,6 +205,16 @@ void HandDown::Pass::note_short(const Class& kind) {
     }
 }
 
+/// The job waits here. What comes behind it and needs no less must not be with a child that would have taken this one.
+void HandDown::Pass::note_refused(JobId id, const Class& kind) {
+    for (const std::size_t i : kind.children) {
+        Budget& budget = budgets_[i];
+        if (!may_go_ahead(budget, kind) && allows(budget, kind) && rules_.may_have(id, budget.id)) {
+            budget.refused_cores = std::min(budget.refused_cores, kind.cores);
+        }
+    }
+}
+
 /// \return whether the next of its class may find a child.
 bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     const JobId id = place.id;
@@ -221,9 +232,11 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     if (has_lender(kind) && deferred_ < skipped_max) {
         deferred_ += 1;
         late_.push_back({place});
+        note_refused(id, kind);
         return true;
     }
     note_short(kind);
+    note_refused(id, kind);
     return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
         return (budgets_[i].free >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
     });
@@ -280,6 +293,8 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         move(id, holder, other);
         if (other != npos) {
             give(other, kind, place.priority);
+        } else {
+            note_refused(id, kind);
         }
         return true;
     }
@@ -343,6 +358,8 @@ void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck
     move(place.id, holder, to, is_stuck);
     if (to != npos) {
         give(to, kind, place.priority);
+    } else {
+        note_refused(place.id, kind);
     }
 }
 

@@ -26,11 +26,12 @@ class HandDown::Pass {
         JobId id;
         const Child* child = nullptr;
         std::int64_t free = 0;
-        std::int64_t load = 0;         ///< cores that are held or that jobs wait for
-        std::int64_t idle = 0;         ///< free before the pass
-        bool is_waited_for = false;    ///< by a job without room
-        std::int64_t ahead = 0;        ///< jobs without room that could run elsewhere
-        std::int64_t ahead_cores = 0;  ///< of these
+        std::int64_t load = 0;                   ///< cores that are held or that jobs wait for
+        std::int64_t idle = 0;                   ///< free before the pass
+        bool is_waited_for = false;              ///< by a job without room
+        std::int64_t ahead = 0;                  ///< jobs without room that could run elsewhere
+        std::int64_t ahead_cores = 0;            ///< of these
+        std::int64_t refused_cores = INT64_MAX;  ///< the fewest of a job for which the depth had no place
         bool is_short = false;
         std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take free cores of it
         std::size_t tally = npos;                                   ///< of tallies_
@@ -84,6 +85,7 @@ class HandDown::Pass {
     bool may_stay_ahead(const Budget& budget, const Class& kind) const;
     bool has_choice(const Class& kind, std::size_t holder);
     void note_short(const Class& kind);
+    void note_refused(JobId id, const Class& kind);
     template <typename Fits>
     std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
         return pick_of(kind.children, kind.cores, job, except, fits);

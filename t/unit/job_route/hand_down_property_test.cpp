@@ -198,6 +198,29 @@ TEST_CASE("hand down: a better job of the same size is not left behind", "[prope
     });
 }
 
+// Mutant: modules/job-route/hand_down_pass.cpp: kind.cores < budget.refused_cores && => true &&
+TEST_CASE("hand down: no job waits in a child before a better one that needs no more and waits here", "[property]") {
+    draw::property("after each plan", [] {
+        Site site = a_site();
+        site.carry_out(site.planned());
+        for (const auto& [id, given] : site.jobs) {
+            if (given.standing != Standing::ahead || !site.children.at(given.child).is_open ||
+                given.cores <= site.room(given.child) || site.has_one({given.queue, 0, given.cores})) {
+                continue;
+            }
+            for (const auto& [other, job] : site.jobs) {
+                const bool is_better = job.priority > given.priority || (job.priority == given.priority && other < id);
+                const bool is_passed = is_better && job.standing == Standing::waits && job.cores <= given.cores &&
+                                       job.cores <= site.children.at(given.child).cores;
+                if (is_passed) {
+                    RC_LOG() << "job " << id.value << " in child " << given.child.value << ", job " << other.value;
+                }
+                RC_ASSERT(!is_passed);
+            }
+        }
+    });
+}
+
 // A loan on its way that is looked at in its turn: hand_down_test.cpp.
 // Mutant: modules/job-route/hand_down_pass.hpp: return !budget.is_waited_for && => return
 TEST_CASE("hand down: a job is lent to only behind all that is the child's own, and with room", "[property]") {
