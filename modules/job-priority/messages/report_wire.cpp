@@ -194,9 +194,12 @@ std::optional<UplinkRow> read_record(FlatValue value, std::int64_t since, std::v
         row.user = fields.name();
         row.account = fields.name();
         row.cores = fields.integer();
+        if (row.cores < 0) {
+            return std::nullopt;  // before anything is computed from it
+        }
         read_rest(fields, row);
     }
-    if (!value.is_array() || !fields.is_good() || !fields.is_over() || row.cores < 0 || !is_report_bill(row.bill) ||
+    if (!value.is_array() || !fields.is_good() || !fields.is_over() || !is_report_bill(row.bill) ||
         after < -2 * report_date_max_us || after > 2 * report_date_max_us || !is_report_date(since + after)) {
         return std::nullopt;
     }

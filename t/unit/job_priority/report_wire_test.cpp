@@ -140,6 +140,7 @@ TEST_CASE("report: what is no record is refused with its place") {
                             R"([1,0,"alice"])",
                             R"([1,0,"alice","bio"])",
                             R"([1,0,"alice","bio",-1])",
+                            R"([1,0,"alice","bio",-176067222000000000])",
                             R"([1,0,7,"bio",1])",
                             R"([1,0,-1,"bio",1])",
                             R"([1,0.5])",
