@@ -134,12 +134,12 @@ class HandDown {
     /// room. Ties of load go to the lowest id. The caller carries the moves out in their order and tells by set().
     /// Where cores of a child are idle, and a job that waits here would fit them, the depth of the child doubles each
     /// second for such jobs, up to depth_growth_max times. It is the first one again when fewer jobs than that wait. A
-    /// job that its child holds back takes no room there, only a place of the depth, and goes to another that has room,
-    /// after a pause that doubles each time. A child of a partition with limits has no more jobs than the limits allow
-    /// to run: a job that would exceed one waits here, or goes to another child, and one that is there comes back. So
-    /// no limit is exceeded whatever the child starts. O(children x (depth + room)), in jobs; the number of waiting
-    /// jobs does not matter. In children with limits all jobs are looked at; where users are counted, O(log) more for
-    /// each user and size that waits.
+    /// job that its child holds back takes no room and no place of a limit there, only one of the depth, and goes to
+    /// another that has room, after a pause that doubles each time. A child of a partition with limits has no more jobs
+    /// than the limits allow to run: a job that would exceed one waits here, or goes to another child, and one that is
+    /// there comes back. So no limit is exceeded whatever the child starts. O(children x (depth + room)), in jobs; the
+    /// number of waiting jobs does not matter. In children with limits all jobs are looked at; where users are counted,
+    /// O(log) more for each user and size that waits.
     std::vector<Move> plan(const Rules& rules);
     /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
     /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal

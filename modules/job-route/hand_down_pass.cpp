@@ -205,11 +205,22 @@ void HandDown::Pass::note_short(const Class& kind) {
     }
 }
 
+bool HandDown::Pass::has_place(const Class& kind) const {
+    return std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
+        return (budgets_[i].free >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
+    });
+}
+
 /// The job waits here. What comes behind it and needs no less must not be with a child that would have taken this one.
+/// Where a child has a place that this job may not have now, since its copy there has not ended, it does not wait for
+/// the depth.
 void HandDown::Pass::note_refused(JobId id, const Class& kind) {
+    if (has_place(kind)) {
+        return;
+    }
     for (const std::size_t i : kind.children) {
         Budget& budget = budgets_[i];
-        if (!may_go_ahead(budget, kind) && allows(budget, kind) && rules_.may_have(id, budget.id)) {
+        if (allows(budget, kind) && rules_.may_have(id, budget.id)) {
             budget.refused_cores = std::min(budget.refused_cores, kind.cores);
         }
     }
@@ -237,9 +248,7 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     }
     note_short(kind);
     note_refused(id, kind);
-    return ++skipped_ < skipped_max && std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
-        return (budgets_[i].free >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
-    });
+    return ++skipped_ < skipped_max && has_place(kind);
 }
 
 /// \return whether the next of its class in this child may have another fate than to wait there.
@@ -272,12 +281,12 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         leave(place, holder);
         return true;
     }
+    if (record.job.is_held_back) {
+        return place_held_back(place, kind, holder);
+    }
     if (!allows(budget, kind)) {
         leave(place, holder);
         return true;
-    }
-    if (record.job.is_held_back) {
-        return place_held_back(place, kind, holder);
     }
     const bool has_free = budget.free >= kind.cores;
     const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;

@@ -85,6 +85,8 @@ class HandDown::Pass {
     bool may_stay_ahead(const Budget& budget, const Class& kind) const;
     bool has_choice(const Class& kind, std::size_t holder);
     void note_short(const Class& kind);
+    /// Whether a child would take one more of these jobs.
+    bool has_place(const Class& kind) const;
     void note_refused(JobId id, const Class& kind);
     template <typename Fits>
     std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {

@@ -120,6 +120,27 @@ TEST_CASE("limits of a partition: the best jobs get the places, the others go el
     CHECK(plan.plan(any_rules()).size() == 4);
 }
 
+// It counts nothing, so another one comes in its place. It was sent away because of that one, and so on, a hundred
+// times a second (seed 500253 of the world, 1x3 with 400 jobs).
+// Mutant: modules/job-route/hand_down_pass.cpp: if (record.job.is_held_back) { => if (false) {
+TEST_CASE("limits of a partition: what the child holds back takes no place, and stays where it is") {
+    HandDown plan(2);
+    plan.set_child(small, limited({1, {}, {}, {}}));
+    plan.set_child(large, {{"batch"}, 1, 0, true});
+    plan.set(JobId{1}, of_user(0, Standing::busy, large));
+    HandDown::Job held = of_user(0, Standing::ahead, small);
+    held.is_held_back = true;
+    plan.set(JobId{11}, held);
+    plan.set(JobId{10}, of_user(0, Standing::ahead, large));
+    CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{10}, large, small}});
+    plan.set(JobId{10}, of_user(0, Standing::ahead, small));
+    CHECK(plan.plan(any_rules()).empty());
+    CHECK(plan.is_passed_over(JobId{11}, any_rules()));  // should the child admit and start it all the same
+    held.is_held_back = false;
+    plan.set(JobId{11}, held);
+    CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{11}, small, large}});
+}
+
 TEST_CASE("limits of a partition: a better job takes the place of one that has not started") {
     HandDown plan(2);
     plan.set_child(small, limited({1, {}, {}, {}}));
