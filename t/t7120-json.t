@@ -222,6 +222,8 @@ printf '[[partition]]\nname = "%s"\nqueues = ["all"]\ncores = 4\n' left right >p
 test_expect_success 'the simulator: logs with mistakes, partitions, a share tree with limits; and a journal, whose times have decimals' '
 	told sim run --lenient bad.swf && told sim run -p parts.toml log.swf && told sim run -p fair.toml log.swf &&
 	told sim run --cores 3 -o journal.json state/jobs.journal && kept "sim run" journal.json &&
+	journal two.journal 1:1.25:10.5:1:physics:batch 2:2.5:4.25:1:physics:batch &&
+	told sim run --cores 1 -o two.json two.journal && kept "sim run" two.json &&
 	told sim generate --jobs=300 --accounts=12 --users=40 -o busy.swf.gz
 '
 test_expect_success 'comparisons: against a tree and against equal shares, of a log on standard input, with a sample of fair starts' '

@@ -5,30 +5,6 @@ test_description='weir sim on a job journal: its names of accounts and queues co
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
 
-# journal FILE JOB...: a journal of jobs of one core, each ID:SUBMIT:RUN:USERID:ACCOUNT:QUEUE; an empty name is none
-journal() {
-	python3 - "$@" <<-\EOF
-	import json, sys
-	lines = [{"weir-jobs": 1, "max_jobid": 99, "next_seq": 99}]
-	for word in sys.argv[2:]:
-	    job, submit, run, user, bank, queue = word.split(":")
-	    job, submit, run = int(job), int(submit), int(run)
-	    system = {"duration": run, **({"bank": bank} if bank else {}), **({"queue": queue} if queue else {})}
-	    core = {"type": "slot", "label": "task", "count": 1, "with": [{"type": "core", "count": 1}]}
-	    task = {"command": ["x"], "slot": "task", "count": {"per_slot": 1}}
-	    r = {"version": 1, "execution": {"R_lite": [{"rank": "0", "children": {"core": "0"}}], "nodelist": ["n0"],
-	         "starttime": 0, "expiration": 0}}
-	    def event(at, name, **more):
-	        context = {"context": {"userid": int(user)}} if name == "submit" else {}
-	        lines.append({"id": job, "event": {"timestamp": at, "name": name, **context}, **more})
-	    event(submit, "submit", seq=0, jobspec={"version": 1, "resources": [core], "tasks": [task], "attributes": {"system": system}})
-	    event(submit, "depend")
-	    event(1000 * job, "alloc", R=r)
-	    for name in ("finish", "free", "clean"):
-	        event(1000 * job + run, name)
-	open(sys.argv[1], "w").write("".join(json.dumps(line) + "\n" for line in lines))
-	EOF
-}
 # starts FILE: the starts of all jobs of the first policy in a comparison's JSON, as weir sim run --starts writes them
 starts() {
 	echo job,start && field "$1" "\"\n\".join(\"%d,%d\" % (j[\"job\"], j[\"start_s\"]) for j in sorted(d[\"policies\"][0][\"window\"][\"jobs\"], key=lambda j: j[\"job\"]))"
