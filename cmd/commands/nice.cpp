@@ -12,8 +12,7 @@ namespace {
 constexpr std::int64_t nice_hold = 16, nice_expedite = -15;
 constexpr const char* range_text =
     "N is a whole number: 0 is normal, 15 is the lowest, and 16 or hold holds the job; the instance's owner may also "
-    "use "
-    "-1 to -14, and -15 or expedite to put it before all others; not \"";
+    "use -1 to -14, and -15 or expedite to put it before all others; not \"";
 
 constexpr const char* not_owner = "only the instance's owner can raise a job above normal. You can use 0 to 16.";
 constexpr const char* not_yours = "it belongs to another user; you can renice your own jobs only.";
