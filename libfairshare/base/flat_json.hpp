@@ -38,12 +38,18 @@ class FlatValue {
   public:
     FlatValue() = default;
     explicit operator bool() const { return in_ != nullptr; }
-    bool is_object() const;
-    bool is_array() const;
+    bool is_object() const { return is(FlatJson::Kind::object); }
+    bool is_array() const { return is(FlatJson::Kind::array); }
     bool is_string() const;
 
     /// As it stands in the text; of a string with its quotes.
-    std::string_view text() const;
+    std::string_view text() const {
+        if (in_ == nullptr) {
+            return {};
+        }
+        const FlatJson::Node& node = in_->nodes_[index_];
+        return in_->text_.substr(node.begin, node.end - node.begin);
+    }
     /// The content of a string that has no escapes; else nothing.
     std::optional<std::string_view> plain() const;
     /// The content of a string, escapes decoded to UTF-8; nothing of another value.
@@ -58,8 +64,17 @@ class FlatValue {
     FlatValue operator[](std::string_view key) const;
     /// first(), then next() of each: the elements of an array, or the keys of an object, each followed by its value.
     /// Nothing at the end.
-    FlatValue first() const;
-    FlatValue next() const;
+    FlatValue first() const {
+        if (!is_object() && !is_array()) {
+            return {};
+        }
+        const std::uint32_t end = in_->nodes_[index_].next;
+        return index_ + 1 < end ? FlatValue(in_, index_ + 1, end) : FlatValue();
+    }
+    FlatValue next() const {
+        const std::uint32_t behind = in_ != nullptr ? in_->nodes_[index_].next : end_;
+        return behind < end_ ? FlatValue(in_, behind, end_) : FlatValue();
+    }
     /// The element of an array. O(index).
     FlatValue element(std::size_t index) const;
 

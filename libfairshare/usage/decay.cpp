@@ -94,6 +94,7 @@ DecayFrame::DecayFrame(Duration half_life) : half_life_(half_life.count()) {
 
 void DecayFrame::set_frame(std::int64_t frame) {
     frame_ = frame;
+    last_.is_valid = false;
     using Limits = std::numeric_limits<std::int64_t>;
     const __int128 last = (static_cast<__int128>(frame) + 2) * frame_half_lives * half_life_ - 1;
     frame_last_ =
@@ -125,7 +126,13 @@ __int128 DecayFrame::weight_in(Phase phase) const {
 
 __int128 DecayFrame::weight(Instant at) const {
     const std::int64_t microseconds = at.time_since_epoch().count();
-    return decays() ? weight_in(phase(microseconds, frame_)) : microseconds;
+    if (!decays()) {
+        return microseconds;
+    }
+    if (!last_.is_valid || last_.at != microseconds) {
+        last_ = {microseconds, weight_in(phase(microseconds, frame_)), true};
+    }
+    return last_.weight;
 }
 
 DecayFrame::Reading DecayFrame::reading(Instant now) const {

@@ -71,6 +71,11 @@ class DecayFrame {
         std::int64_t whole;      // half-lives since the origin, rounded down
         std::uint64_t fraction;  // the rest in units of 2^-64 half-lives
     };
+    struct Weighed {
+        std::int64_t at = 0;
+        __int128 weight = 0;
+        bool is_valid = false;
+    };
     Phase phase(std::int64_t at, std::int64_t frame) const;
     __int128 weight_in(Phase phase) const;
     /// a * m / 2^shift to nearest, halves up; saturates. shift may be negative.
@@ -90,6 +95,7 @@ class DecayFrame {
     std::int64_t frame_last_ = 0;  // its last microsecond since the epoch; the greatest where nothing decays
     unsigned fraction_bits_ = 0;   // weights are in units of 2^-fraction_bits core-microseconds
     std::uint64_t tau_ = 0;        // tau in those units: 2^59 to 2^60
+    mutable Weighed last_;         // the last weight(): what moves from one payer to another asks twice
 };
 
 }  // namespace weir

@@ -269,23 +269,39 @@ void UsageLedger::reset(Instant at) {
     }
 }
 
-LedgerState UsageLedger::save() const {
-    LedgerState state{decay_.half_life(), decay_.frame(), {}, since_};
-    const auto put = [&](std::string path, const Cell& cell) {
-        if (!cell.is_empty()) {
-            state.payers.push_back({std::move(path), to_wide(cell.weighted), to_wide(cell.charged), cell.rate});
-        }
-    };
+/// What `unassociated` has of its own.
+UsageLedger::Cell UsageLedger::nobodys() const {
     Cell own = outside_;
     for (const auto& [path, departed] : departed_) {
         own.subtract(departed);
-        put(path, departed);
     }
-    put({}, own);
-    put(idle_path, idle_);
+    return own;
+}
+
+PayerState UsageLedger::Cell::saved_as(std::string path) const {
+    return {std::move(path), to_wide(weighted), to_wide(charged), rate};
+}
+
+std::optional<PayerState> UsageLedger::saved(NodeId payer) const {
+    const Cell own = payer == unassociated ? nobodys() : cell(payer);
+    return own.is_empty() ? std::nullopt : std::optional(own.saved_as(payer_path(*tree_, payer)));
+}
+
+LedgerState UsageLedger::save() const {
+    LedgerState state{decay_.half_life(), decay_.frame(), {}, since_};
+    const auto put = [&state](std::optional<PayerState> payer) {
+        if (payer) {
+            state.payers.push_back(std::move(*payer));
+        }
+    };
+    for (const auto& [path, departed] : departed_) {
+        put(departed.is_empty() ? std::nullopt : std::optional(departed.saved_as(path)));
+    }
+    put(saved(unassociated));
+    put(saved(idle));
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
-        if (const Cell& cell = nodes_[i]; nodes_[i].is_payer) {
-            put(cell.is_empty() ? std::string{} : tree_->path(NodeId{i}), cell);
+        if (nodes_[i].is_payer) {
+            put(saved(NodeId{i}));
         }
     }
     return state;

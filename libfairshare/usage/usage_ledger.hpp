@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -118,6 +119,10 @@ class UsageLedger {
     void reset(Instant at);
 
     LedgerState save() const;
+    /// What save() has of one payer; nothing if that is nothing. O(departed leaves) for `unassociated`, else O(depth).
+    std::optional<PayerState> saved(NodeId payer) const;
+    /// The frame that the numbers of save() are in. When it moves on, those of every payer change.
+    std::int64_t frame() const { return decay_.frame(); }
     /// Errors: EINVAL for a half-life out of range or a payer twice, ERANGE for absurd numbers. A path that is no leaf
     /// of `tree` is treated as removed.
     static Result<UsageLedger> restore(ShareTreePtr tree, const LedgerState& state);
@@ -134,6 +139,7 @@ class UsageLedger {
         void add(const Cell& other);
         void subtract(const Cell& other);
         bool is_empty() const { return weighted == 0 && charged == 0 && rate == 0; }
+        PayerState saved_as(std::string path) const;
     };
     /// A cell with flags of the tree in its unused bytes, so that events and snapshots do not read the tree: most of
     /// their time is memory access.
@@ -142,6 +148,7 @@ class UsageLedger {
         bool is_payer = false;
     };
     void append_nodes();
+    Cell nobodys() const;
     void post(NodeId payer, const Cell& delta);
     __int128 weight(Instant at) const { return decay_.weight(at < since_ ? since_ : at); }
     void advance_frame(Instant at);

@@ -121,6 +121,7 @@ void PriorityService::pass(Instant now, Pass which) {
 }
 
 void PriorityService::refresh_users() {
+    children_.forget_payers();
     if (users_.refresh()) {
         accounts_version_ += 1;
         charges_.settle_doubts([this](const BookJob& job) { return membership_.resolve(job); });
@@ -131,6 +132,7 @@ void PriorityService::refresh_users() {
 // ---- inputs of the stages ----
 
 void PriorityService::renew_all() {
+    children_.forget_payers();
     gate_.restart(tree());
     membership_.resolve_all(gate_.is_limited());
     gate_.count_all(tree());

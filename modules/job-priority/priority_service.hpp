@@ -128,9 +128,9 @@ class PriorityService {
 
     // ---- persistence ----
     /// The changes since the last call, for one transaction; log().untake() if it failed.
-    StateBatch take_batch() {
-        return log_.take([this] { return accounting_.ledgers().checkpoint(); });
-    }
+    StateBatch take_batch() { return log_.take(accounting_); }
+    /// Usage by the hour that is not written yet.
+    UsageHours unwritten_usage() const { return log_.unwritten_usage(accounting_); }
     StateLog& log() { return log_; }
     const StateLog& log() const { return log_; }
 

@@ -72,7 +72,9 @@ void Accounting::restore_jobs(const SavedState& saved) {
     for (const auto& [key, row] : saved.reported) {
         const RunningJob job = job_of(tree(), row);
         reported_.emplace(key, job);
-        inside_.add(key, job.inside);
+        if (job.inside != 0) {
+            inside_.add(key, job.inside);
+        }
     }
     for (const auto& [key, job] : reported_) {
         if (RunningJob* from = lender(key.first, job.inside)) {
@@ -85,8 +87,19 @@ void Accounting::restore_jobs(const SavedState& saved) {
 
 // ---- our own jobs ----
 
-void Accounting::put_running(FluxJobId id, const RunningJob& job) {
-    ledgers_.log().put_running(id, row_of(tree(), job));
+std::optional<RunningRow> Accounting::row_of_running(FluxJobId id) const {
+    const auto found = running_.find(id);
+    return found == running_.end() ? std::nullopt : std::optional(row_of(tree(), found->second));
+}
+
+std::optional<RunningRow> Accounting::row_of_reported(ReportedKey key) const {
+    const auto found = reported_.find(key);
+    return found == reported_.end() ? std::nullopt : std::optional(row_of(tree(), found->second));
+}
+
+std::optional<ClosedRow> Accounting::row_of_closed(ReportedKey key) const {
+    const auto found = closed_.all().find(key);
+    return found == closed_.all().end() ? std::nullopt : std::optional(row_of(tree(), found->second));
 }
 
 bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Instant at, const Bill& bill) {
@@ -94,7 +107,7 @@ bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Inst
     if (open != running_.end() && open->second.run.is(run)) {
         if (open->second.run != run) {  // a row of an older version, without times
             open->second.run = run;
-            put_running(run.id, open->second);
+            ledgers_.log().mark_running(run.id);
         }
         return false;
     }
@@ -107,7 +120,7 @@ bool Accounting::start(const JobRun& run, NodeId payer, std::int64_t cores, Inst
     const RunningJob job{.payer = payer, .cores = cores, .start = at, .bill = bill, .run = run};
     running_.emplace(run.id, job);
     ledgers_.open(job);
-    put_running(run.id, job);
+    ledgers_.log().mark_running(run.id);
     return true;
 }
 
@@ -117,12 +130,12 @@ bool Accounting::end(FluxJobId id, Instant at) {
         return false;
     }
     const Instant end_at = std::max(at, found->second.start);
-    end_inside({id, 0}, end_at);
+    end_all_of(id, end_at);
     ledgers_.close(found->second, end_at);
     JobRun run = found->second.run;
     run.id = id;
     running_.erase(found);
-    ledgers_.log().put_running(id, std::nullopt);
+    ledgers_.log().mark_running(id);
     charged_.add(ledgers_.log(), run, end_at);
     return true;
 }
@@ -134,7 +147,7 @@ void Accounting::resume(FluxJobId id, RunningJob& job, Instant pause, NodeId pay
     job.departed.clear();
     job.start = start;
     ledgers_.open(job);
-    put_running(id, job);
+    ledgers_.log().mark_running(id);
 }
 
 bool Accounting::skip(FluxJobId id, Instant from, Instant to) {
@@ -220,13 +233,13 @@ void Accounting::charge_returned(Instant at) {
 
 void Accounting::rewrite(StateLog& log) const {
     for (const auto& [id, job] : running_) {
-        log.put_running(id, row_of(tree(), job));
+        log.mark_running(id);
     }
     for (const auto& [key, job] : reported_) {
-        log.put_reported(key, row_of(tree(), job));
+        log.mark_reported(key);
     }
     for (const auto& [key, closed] : closed_.all()) {
-        log.put_closed(key, row_of(tree(), closed));
+        log.mark_closed(key);
     }
     log.want_checkpoint();
 }
@@ -264,12 +277,12 @@ void Accounting::configure(const Counting& counting, Instant at) {
         // Core-seconds so far are in the usage that is taken over.
         for (auto& [id, job] : running_) {
             if (std::exchange(job.bill.prepaid, {}) != Duration{}) {
-                put_running(id, job);
+                ledgers_.log().mark_running(id);
             }
         }
         for (auto& [key, job] : reported_) {
             if (std::exchange(job.bill.prepaid, {}) != Duration{}) {
-                ledgers_.log().put_reported(key, row_of(tree(), job));
+                ledgers_.log().mark_reported(key);
             }
         }
     }

@@ -14,11 +14,13 @@
 #include "modules/job-priority/charges/inside_index.hpp"
 #include "modules/job-priority/charges/ledgers.hpp"
 #include "modules/job-priority/charges/running_job.hpp"
+#include "modules/job-priority/charges/usage_hours.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
 
 namespace weir::priority {
 
-class Accounting {
+/// The source of the rows that it marks.
+class Accounting : public RowSource {
   public:
     /// Reported jobs inside one another; a child has at most this many times its job's cores of them open.
     static constexpr std::size_t reported_depth_max = 8;
@@ -53,14 +55,16 @@ class Accounting {
     // ---- children: part of a running job's rate is moved to a user inside it ----
     /// Moves cores, at most what other reported jobs left, of the rate of `child`, or of the reported job
     /// `start.inside`, to `start.payer` from `start.at` on, or from the last report about that job's cores, if that is
-    /// later. So no instant is reported twice and no payer's rate is negative. Returns that time; nothing, without
+    /// later. So no instant is reported twice and no payer's rate is negative. Returns the job; null, without
     /// effect, if that job is not charged or has no core left, if `key` is open, or too deep. O(depth + log jobs).
-    std::optional<Instant> report_start(ReportedKey key, const ReportedStart& start);
-    /// Moves them back, after those of every job inside it, and likewise returns when. Nothing, without effect, if
-    /// `key` is not open.
-    /// \param is_kept  if it is an instance, its next life may correct what was open in it: as close_child()
+    const RunningJob* report_start(ReportedKey key, const ReportedStart& start);
+    /// Moves them back, after those of every job inside it, and likewise dated; returns when. Nothing, without effect,
+    /// if `key` is not open. \param is_kept  if it is an instance, its next life may correct what was open in it: as
+    /// close_child()
     std::optional<Instant> report_end(ReportedKey key, Instant at, bool is_kept = false);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
+    /// Null if no such job is open.
+    const RunningJob* find_reported(ReportedKey key) const;
     /// Call before end() of a child instance's job. Keeps what its next life may correct, of it and of the jobs open in
     /// it, and the position of its record stream. O(jobs open in it).
     void close_child(FluxJobId child, const DownlinkRow& downlink, Instant at);
@@ -89,15 +93,23 @@ class Accounting {
     /// removes are nobody's from `at` on, until a tree has the leaf again. Logs nothing: see rewrite().
     /// \return by old node, the new payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
-    /// Puts every row that names a path into `log`, and requests a checkpoint there.
+    /// Marks every row that names a path in `log`, and requests a checkpoint there.
     void rewrite(StateLog& log) const;
+
+    // ---- rows: see RowSource ----
+    LedgerCheckpoint checkpoint() const override { return ledgers_.checkpoint(); }
+    std::string path_of(NodeId payer) const override { return payer_path(tree(), payer); }
+    std::optional<PayerState> row_of_payer(NodeId payer) const override { return ledger().saved(payer); }
+    UsageSlot slot_of(const HourOfPayer& hour) const override { return usage_slot(tree(), hour); }
+    std::optional<RunningRow> row_of_running(FluxJobId id) const override;
+    std::optional<RunningRow> row_of_reported(ReportedKey key) const override;
+    std::optional<ClosedRow> row_of_closed(ReportedKey key) const override;
     /// Changes how usage is counted: see Ledgers::configure().
     void configure(const Counting& counting, Instant at);
 
   private:
     explicit Accounting(Ledgers ledgers) : ledgers_(std::move(ledgers)) {}
     void restore_jobs(const SavedState& saved);
-    void put_running(FluxJobId id, const RunningJob& job);
     void resume(FluxJobId id, RunningJob& job, Instant pause, NodeId payer, Instant start);
     void charge_returned(Instant at);
     std::vector<CountedJob> open_jobs();
@@ -107,16 +119,17 @@ class Accounting {
         return const_cast<Accounting*>(this)->lender(child, inside);
     }
     bool is_too_deep(const ReportedKey& key, std::uint64_t inside) const;
-    Instant told_until(const ReportedKey& of) const;
+    Instant told_until(const ReportedKey& of, const RunningJob& job) const;
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
     void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
     void end_inside(ReportedKey around, Instant at);
+    void end_all_of(FluxJobId child, Instant at);
     void keep_with_inside(ReportedKey key, Instant at, bool is_told);
 
     Ledgers ledgers_;
     std::map<FluxJobId, RunningJob> running_;
     std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
-    InsideIndex inside_;                          // of reported_
+    InsideIndex inside_;                          // of reported_, but for those directly in a child's own job
     ClosedJobs closed_;
     ChargedRuns charged_;
 };

@@ -32,38 +32,46 @@ bool Accounting::is_too_deep(const ReportedKey& key, std::uint64_t inside) const
 Instant Accounting::date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at) {
     lender.told_until = std::max({at, lender.start, lender.told_until});
     if (inside != 0) {
-        ledgers_.log().put_reported({child, inside}, row_of(tree(), lender));
+        ledgers_.log().mark_reported({child, inside});
     } else {
-        put_running(child, lender);
+        ledgers_.log().mark_running(child);
     }
     return lender.told_until;
 }
 
-std::optional<Instant> Accounting::report_start(ReportedKey key, const ReportedStart& start) {
+const RunningJob* Accounting::find_reported(ReportedKey key) const {
+    const auto found = reported_.find(key);
+    return found == reported_.end() ? nullptr : &found->second;
+}
+
+const RunningJob* Accounting::report_start(ReportedKey key, const ReportedStart& start) {
     RunningJob* from = lender(key.first, start.inside);
-    if (from == nullptr || reported_.count(key) != 0 || closed_.is_taken(key) || is_too_deep(key, start.inside)) {
-        return std::nullopt;
+    const std::int64_t moved = from == nullptr ? 0 : std::min(start.cores, from->cores - from->given);
+    if (moved <= 0 || closed_.is_taken(key) || is_too_deep(key, start.inside)) {
+        return nullptr;
     }
-    const std::int64_t moved = std::min(start.cores, from->cores - from->given);
-    if (moved <= 0) {
-        return std::nullopt;
+    const auto behind = reported_.lower_bound(key);
+    if (behind != reported_.end() && behind->first == key) {
+        return nullptr;
     }
+    const Instant at = date_report(key.first, start.inside, *from, start.at);
+    const RunningJob& job = reported_.emplace_hint(behind, key, job_of(start, *from, moved, at))->second;
     from->given += moved;
-    const RunningJob job = job_of(start, *from, moved, date_report(key.first, start.inside, *from, start.at));
     ledgers_.lend(*from, job);
     ledgers_.open(job);
-    reported_.emplace(key, job);
-    inside_.add(key, job.inside);
-    ledgers_.log().put_reported(key, row_of(tree(), job));
-    return job.start;
+    if (job.inside != 0) {
+        inside_.add(key, job.inside);
+    }
+    ledgers_.log().mark_reported(key);
+    return &job;
 }
 
 /// The last report about the cores of a reported job, also of those inside it: it ends no earlier.
-Instant Accounting::told_until(const ReportedKey& of) const {
-    const RunningJob& job = reported_.at(of);
+Instant Accounting::told_until(const ReportedKey& of, const RunningJob& job) const {
     Instant until = std::max(job.start, job.told_until);
     for (const std::uint64_t number : inside_.of(of)) {
-        until = std::max(until, told_until({of.first, number}));
+        const ReportedKey inner{of.first, number};
+        until = std::max(until, told_until(inner, reported_.at(inner)));
     }
     return until;
 }
@@ -73,7 +81,7 @@ std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool 
     if (found == reported_.end()) {
         return std::nullopt;
     }
-    at = std::max(at, told_until(key));
+    at = std::max(at, told_until(key, found->second));
     if (RunningJob* to = lender(key.first, found->second.inside)) {
         at = date_report(key.first, found->second.inside, *to, at);
     }
@@ -97,15 +105,24 @@ void Accounting::keep_with_inside(ReportedKey key, Instant at, bool is_told) {
 void Accounting::close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at) {
     const ReportedKey key = reported->first;
     end_inside(key, at);
-    const RunningJob job = reported->second;
+    const auto node = reported_.extract(reported);
+    const RunningJob& job = node.mapped();
     if (RunningJob* to = lender(key.first, job.inside)) {
         to->given -= job.cores;
         ledgers_.take_back(*to, job, at);
     }
     ledgers_.close(job, at);
-    reported_.erase(reported);
-    inside_.remove(key, job.inside);
-    ledgers_.log().put_reported(key, std::nullopt);
+    if (job.inside != 0) {
+        inside_.remove(key, job.inside);
+    }
+    ledgers_.log().mark_reported(key);
+}
+
+void Accounting::end_all_of(FluxJobId child, Instant at) {
+    for (auto job = reported_.lower_bound({child, 0}); job != reported_.end() && job->first.first == child;
+         job = reported_.lower_bound({child, 0})) {
+        close(job, std::max(at, job->second.start));  // with those inside it
+    }
 }
 
 void Accounting::end_inside(ReportedKey around, Instant at) {

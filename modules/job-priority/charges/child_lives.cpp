@@ -10,6 +10,9 @@ namespace weir::priority {
 /// Only for the owner's instances: a guest's report corrects nothing that has ended. An instance that ended before it
 /// attached has no name yet: see name_lives().
 void ChildReports::apply(const AppliedEvent& applied) {
+    if (children_.count(applied.event.id) != 0) {
+        forget_payers();  // the child's own account, queue or QoS may have changed
+    }
     if (applied.change != BookChange::ended) {
         return;
     }
@@ -98,13 +101,11 @@ std::optional<FluxJobId> ChildReports::earlier_life_at(FluxJobId child, Instant 
     return found == lives.end() ? lives.back() : *found;
 }
 
-/// False if the record is about a job of this life. Our own parent has the earlier lives under the same names, and
-/// corrects its charges in the same way.
-bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
+/// False if the record is about a job of this life. REQUIRES: its job, or that of the start around it, is not open. Our
+/// own parent has the earlier lives under the same names, and corrects its charges in the same way.
+bool ChildReports::apply_to_past(const Reporter& from, const UplinkRow& record) {
+    const FluxJobId child = from.child;
     const std::uint64_t around = record.is_start ? record.inside : record.job;
-    if (accounting_.reported().count({child, around}) != 0) {
-        return false;
-    }
     auto life = life_with_closed(child, around);
     if (!life && record.is_start) {
         life = earlier_life_at(child, record.time);
@@ -121,8 +122,8 @@ bool ChildReports::apply_to_past(FluxJobId child, const UplinkRow& record) {
         touched_.push_back(closed.at(key).job.payer);
         accounting_.correct_end(key, record.time);
     } else {
-        const auto payer = record.user.empty() ? std::nullopt : payer_inside(*book_.find(child), record);
-        if (!accounting_.report_past(key, start_of(key, book_.find(child), record, payer))) {
+        const auto payer = record.user.empty() ? std::nullopt : payer_inside(from, record);
+        if (!accounting_.report_past(key, start_of(key, from.job, record, payer))) {
             return true;
         }
         touched_.push_back(closed.at(key).job.payer);

@@ -50,13 +50,14 @@ std::uint64_t ChildReports::attach(FluxJobId child, const std::string& instance,
 std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records,
                                    Instant now) {
     DownlinkRow& row = children_[child];
+    const Reporter from{.child = child, .job = book_.find(child)};
     std::uint64_t seq = first_seq;
     for (UplinkRow& record : records) {
         if (seq == row.seq_acked + 1) {
             record.time = std::min(record.time, now);
             // A child that lost its state counts from 1 again, and repeats the records of its former state.
             if (record.time > row.ignored_until) {
-                apply(child, record);
+                apply(from, record);
             }
             row.seq_acked = seq;
             row.applied_until = std::max(row.applied_until, record.time);
@@ -67,7 +68,11 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
     return row.seq_acked;
 }
 
-std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const UplinkRow& record) {
+std::optional<NodeId> ChildReports::payer_inside(const Reporter& from, const UplinkRow& record) {
+    return memo_.of(from.child, record, [&] { return find_payer_inside(*from.job, record); });
+}
+
+std::optional<NodeId> ChildReports::find_payer_inside(const BookJob& child, const UplinkRow& record) {
     const auto payer = payers_.would_pay_inside(accounting_.tree(), child, record);
     const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
     // For an unknown user of the owner's child `unassociated` pays. A guest's child may charge only his own
@@ -78,26 +83,37 @@ std::optional<NodeId> ChildReports::payer_inside(const BookJob& child, const Upl
 ReportedStart ChildReports::start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,
                                      std::optional<NodeId> payer) const {
     const bool is_billed = child != nullptr && book_.is_partition(*child) && !record.user.empty();
-    Bill bill = is_billed ? record.bill : Bill{};
-    bill.queue = child != nullptr ? payers_.queue_inside(*child, record) : record.bill.queue;
-    bill.project = child != nullptr ? payers_.project_inside(*child, record) : record.bill.project;
-    bill.qos.clear();
-    return {record.inside, payer, record.cores, record.time, std::move(bill), !is_billed, name_above(key)};
-}
-
-std::optional<Instant> ChildReports::begin(FluxJobId child, const UplinkRow& record) {
-    const BookJob* job = book_.find(child);
-    const bool is_nobodys = record.user.empty();
-    const auto payer = job != nullptr && !is_nobodys ? payer_inside(*job, record) : std::nullopt;
-    if (!payer && !is_nobodys) {
-        return std::nullopt;
+    ReportedStart start{.inside = record.inside,
+                        .payer = payer,
+                        .cores = record.cores,
+                        .at = record.time,
+                        .costs_its_part = !is_billed,
+                        .above = uplink_.is_child() ? new_name_above(key) : 0};
+    if (is_billed) {
+        start.bill = {record.bill.rate, record.bill.prepaid, record.bill.gpus, record.bill.committed};
     }
-    const ReportedKey key{child, record.job};
-    return accounting_.report_start(key, start_of(key, job, record, payer));
+    start.bill.queue = child != nullptr ? payers_.queue_inside(*child, record) : record.bill.queue;
+    start.bill.project = child != nullptr ? payers_.project_inside(*child, record) : record.bill.project;
+    return start;
 }
 
-/// A job that began keeps its name. The numbers of two children's jobs may be the same, and a guest chooses those of
-/// his child: without the key he could choose one whose name is another job's, and end that job's charge.
+const RunningJob* ChildReports::begin(const Reporter& from, const UplinkRow& record) {
+    const bool is_nobodys = record.user.empty();
+    const auto payer = from.job != nullptr && !is_nobodys ? payer_inside(from, record) : std::nullopt;
+    if (!payer && !is_nobodys) {
+        return nullptr;
+    }
+    const ReportedKey key{from.child, record.job};
+    return accounting_.report_start(key, start_of(key, from.job, record, payer));
+}
+
+/// The numbers of two children's jobs may be the same, and a guest chooses those of his child: without the key he could
+/// choose one whose name is another job's, and end that job's charge.
+std::uint64_t ChildReports::new_name_above(ReportedKey key) const {
+    return keyed_hash(log_.meta().names_key, key.first, key.second);
+}
+
+/// A job that began keeps its name.
 std::uint64_t ChildReports::name_above(ReportedKey key) const {
     if (key.second == 0) {
         return key.first;
@@ -108,13 +124,12 @@ std::uint64_t ChildReports::name_above(ReportedKey key) const {
     if (const auto closed = accounting_.closed().find(key); closed != accounting_.closed().end()) {
         return closed->second.job.above;
     }
-    return keyed_hash(log_.meta().names_key, key.first, key.second);
+    return new_name_above(key);
 }
 
 /// As the charge is believed: our own parent believes us.
-Bill ChildReports::bill_above(ReportedKey key, const UplinkRow& record) const {
-    Bill bill = accounting_.reported().at(key).bill;
-    const BookJob* child = book_.find(key.first);
+Bill ChildReports::bill_above(const RunningJob& job, const BookJob* child, const UplinkRow& record) const {
+    Bill bill = job.bill;
     const bool is_guests = child != nullptr && !book_.is_owners(*child);
     bill.queue = is_guests ? child->request->queue_above : record.bill.queue;
     bill.qos = is_guests ? child->request->qos : record.bill.qos;
@@ -127,39 +142,52 @@ UplinkRow ChildReports::named_above(FluxJobId child, UplinkRow record) const {
     return record;
 }
 
-void ChildReports::apply(FluxJobId child, const UplinkRow& record) {
+void ChildReports::apply(const Reporter& from, const UplinkRow& record) {
     records_ += 1;
     if (record.job == 0) {  // stands for the child's own job: its end above is not the child's to tell
         not_believed_ += 1;
         return;
     }
-    if (apply_to_past(child, record)) {
+    const ReportedKey around{from.child, record.is_start ? record.inside : record.job};
+    const RunningJob* open = around.second != 0 ? accounting_.find_reported(around) : nullptr;
+    if (open == nullptr && apply_to_past(from, record)) {
         return;
     }
-    const ReportedKey key{child, record.job};
-    UplinkRow above = named_above(child, record);
     if (record.is_start) {
-        const auto at = begin(child, record);
-        if (!at) {
-            not_believed_ += 1;
-            return;
-        }
-        const RunningJob& job = accounting_.reported().at(key);
-        above.time = *at;
-        above.cores = job.cores;
-        above.bill = bill_above(key, record);
-        touched_.push_back(job.payer);
-    } else {
-        const auto open = accounting_.reported().find(key);
-        if (open == accounting_.reported().end()) {
-            return;
-        }
-        touched_.push_back(open->second.payer);
-        const BookJob* job = book_.find(child);
-        const bool is_kept = job != nullptr && book_.is_owners(*job);
-        above.time = accounting_.report_end(key, record.time, is_kept).value_or(record.time);
+        apply_start(from, record);
+    } else if (open != nullptr) {
+        apply_end(from, record, *open);
     }
-    uplink_.record(std::move(above));
+}
+
+void ChildReports::apply_start(const Reporter& from, const UplinkRow& record) {
+    const RunningJob* job = begin(from, record);
+    if (job == nullptr) {
+        not_believed_ += 1;
+        return;
+    }
+    touched_.push_back(job->payer);
+    if (uplink_.is_child()) {
+        UplinkRow above = named_above(from.child, record);
+        above.time = job->start;
+        above.cores = job->cores;
+        above.bill = bill_above(*job, from.job, record);
+        uplink_.record(std::move(above));
+    }
+}
+
+void ChildReports::apply_end(const Reporter& from, const UplinkRow& record, const RunningJob& open) {
+    touched_.push_back(open.payer);
+    std::optional<UplinkRow> above;
+    if (uplink_.is_child()) {
+        above = named_above(from.child, record);  // while the job is known
+    }
+    const bool is_kept = from.job != nullptr && book_.is_owners(*from.job);
+    const auto at = accounting_.report_end({from.child, record.job}, record.time, is_kept);
+    if (above) {
+        above->time = at.value_or(record.time);
+        uplink_.record(std::move(*above));
+    }
 }
 
 void ChildReports::forget(const std::vector<FluxJobId>& children) {

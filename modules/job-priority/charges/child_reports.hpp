@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "modules/job-priority/charges/accounting.hpp"
+#include "modules/job-priority/charges/payer_memo.hpp"
 #include "modules/job-priority/jobs/payers.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
 
@@ -43,6 +44,8 @@ class ChildReports {
     void forget_unheld();
 
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
+    /// Call when the tree, the users or the settings have changed.
+    void forget_payers() { memo_.clear(); }
     /// Whether the job is a partition: a child instance attached in it, or its jobspec says that it serves queues.
     bool is_partition(const BookJob& job) const {
         return (job.request->is_instance || children_.count(job.id) != 0) && book_.is_partition(job);
@@ -54,25 +57,34 @@ class ChildReports {
     std::uint64_t not_believed() const { return not_believed_; }
 
   private:
-    void apply(FluxJobId child, const UplinkRow& record);
+    /// The child whose report is applied.
+    struct Reporter {
+        FluxJobId child = 0;
+        const BookJob* job = nullptr;  ///< null: not in the book
+    };
+    void apply(const Reporter& from, const UplinkRow& record);
+    void apply_start(const Reporter& from, const UplinkRow& record);
+    void apply_end(const Reporter& from, const UplinkRow& record, const RunningJob& open);
     /// The name of a child's job in records to our own parent; job 0 is the child's own job.
     std::uint64_t name_above(ReportedKey key) const;
+    std::uint64_t new_name_above(ReportedKey key) const;
     /// The record as our own parent gets it. REQUIRES: the job of an end is still known.
     UplinkRow named_above(FluxJobId child, UplinkRow record) const;
-    Bill bill_above(ReportedKey key, const UplinkRow& record) const;
-    /// The time from which the record moved cores; nothing if it moved none.
-    std::optional<Instant> begin(FluxJobId child, const UplinkRow& record);
+    Bill bill_above(const RunningJob& job, const BookJob* child, const UplinkRow& record) const;
+    /// The job that began; null if the record moved no cores.
+    const RunningJob* begin(const Reporter& from, const UplinkRow& record);
     ReportedStart start_of(ReportedKey key, const BookJob* child, const UplinkRow& record,
                            std::optional<NodeId> payer) const;
-    /// The payer of a job inside `child`; nothing if the record is not believed.
-    std::optional<NodeId> payer_inside(const BookJob& child, const UplinkRow& record);
+    /// The payer of a job inside the child; nothing if the record is not believed. REQUIRES: the child is in the book.
+    std::optional<NodeId> payer_inside(const Reporter& from, const UplinkRow& record);
+    std::optional<NodeId> find_payer_inside(const BookJob& child, const UplinkRow& record);
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
     void name_lives(FluxJobId child, const std::string& instance, const std::vector<FluxJobId>& hosts);
     std::optional<FluxJobId> life_with_closed(FluxJobId child, std::uint64_t job) const;
     std::optional<FluxJobId> earlier_life_at(FluxJobId child, Instant at) const;
-    bool apply_to_past(FluxJobId child, const UplinkRow& record);
+    bool apply_to_past(const Reporter& from, const UplinkRow& record);
 
     StateLog& log_;
     const JobBook& book_;
@@ -80,6 +92,7 @@ class ChildReports {
     Accounting& accounting_;
     Uplink& uplink_;
     std::map<FluxJobId, DownlinkRow> children_;
+    PayerMemo memo_;
     std::vector<NodeId> touched_;
     std::uint64_t records_ = 0;
     std::uint64_t not_believed_ = 0;

@@ -22,7 +22,7 @@ void ClosedJobs::restore(const ShareTree& tree, const SavedState& saved) {
 }
 
 void ClosedJobs::keep(Ledgers& ledgers, ReportedKey key, const ClosedJob& closed) {
-    ledgers.log().put_closed(key, row_of(ledgers.tree(), closed));
+    ledgers.log().mark_closed(key);
     put(key, closed);
 }
 
@@ -45,7 +45,7 @@ void ClosedJobs::name_life(Ledgers& ledgers, std::uint64_t life, const std::stri
     const auto found = jobs_.find({life, 0});
     if (found != jobs_.end() && found->second.downlink.instance.empty()) {
         found->second.downlink.instance = instance;
-        ledgers.log().put_closed(found->first, row_of(ledgers.tree(), found->second));
+        ledgers.log().mark_closed(found->first);
     }
 }
 
@@ -62,7 +62,7 @@ void ClosedJobs::prune(StateLog& log) {
     std::nth_element(ends.begin(), middle, ends.end());
     for (auto entry = ends.begin(); entry != middle; ++entry) {
         drop(entry->second);
-        log.put_closed(entry->second, std::nullopt);
+        log.mark_closed(entry->second);
     }
 }
 
@@ -101,7 +101,7 @@ Instant ClosedJobs::date_report(Ledgers& ledgers, ReportedKey lender, Instant at
     ClosedJob& closed = jobs_.at(lender);
     at = std::min(at, latest(lender));
     closed.job.told_until = std::max({at, closed.job.start, closed.job.told_until});
-    ledgers.log().put_closed(lender, row_of(ledgers.tree(), closed));
+    ledgers.log().mark_closed(lender);
     return closed.job.told_until;
 }
 
@@ -124,7 +124,7 @@ void ClosedJobs::move_end(Ledgers& ledgers, ReportedKey key, Instant at) {
         lend(ledgers, closed, key.first, {at, closed.end, -1});
     }
     closed.end = at;
-    ledgers.log().put_closed(key, row_of(ledgers.tree(), closed));
+    ledgers.log().mark_closed(key);
 }
 
 /// A job of which no end was told ended no earlier than what was told of a job in it.
@@ -180,7 +180,7 @@ bool ClosedJobs::correct_end(Ledgers& ledgers, ReportedKey key, Instant at) {
     lend_inside(ledgers, key, from, 1);
     if (closed.job.payer != idle && !inside_.has(key)) {  // no instance: nothing in it can be corrected
         drop(key);
-        ledgers.log().put_closed(key, std::nullopt);
+        ledgers.log().mark_closed(key);
     }
     return true;
 }

@@ -83,8 +83,12 @@ Status Ledgers::restore_counted(const SavedState& saved) {
 // ---- charges ----
 
 void Ledgers::post(NodeId payer, std::int64_t rate, Instant at) {
+    const std::int64_t frame = core_seconds_.frame();
     post_to(core_seconds_, payer, rate, at);
-    log_->add_charge({payer_path(tree(), payer), rate, at});
+    log_->mark_payer(payer);
+    if (core_seconds_.frame() != frame) {
+        log_->want_checkpoint();
+    }
 }
 
 void Ledgers::count_start(const CountedJob& job) {
@@ -145,8 +149,9 @@ void Ledgers::pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, 
 
 /// A charge that ended is added to its hours. A running one is in the row of its job, and in no hour.
 void Ledgers::book(const RunningJob& job, std::int64_t cores, Instant from, Instant to) {
-    split_into_hours(usage_slot(tree(), job), {cores, from, to},
-                     [this](const UsageSlot& slot, std::int64_t core_us) { log_->add_usage(slot, core_us); });
+    for_each_hour({cores, from, to}, [&](std::int64_t hour, std::int64_t core_us) {
+        log_->add_usage({hour, job.payer, job.bill.queue, job.bill.project}, core_us);
+    });
 }
 
 // ---- the tree ----

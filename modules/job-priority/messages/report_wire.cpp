@@ -138,19 +138,18 @@ class RecordFields {
         at_ = at_.next();
         return value.value_or(0);
     }
-    std::string name() {
+    void name(std::string& into) {
         const FlatValue value = std::exchange(at_, at_.next());
         if (const auto number = value.integer();
             number && *number >= 0 && *number < static_cast<std::int64_t>(names_.size())) {
-            return names_[static_cast<std::size_t>(*number)];
+            into = names_[static_cast<std::size_t>(*number)];
+            return;
         }
         auto text = value.string();
         is_good_ = is_good_ && text && is_bounded(*text, report_name_max);
         if (is_good_) {
-            names_.push_back(std::move(*text));
-            return names_.back();
+            into = names_.emplace_back(std::move(*text));
         }
-        return {};
     }
     bool is_good() const { return is_good_; }
 
@@ -162,15 +161,21 @@ class RecordFields {
 
 /// The fields from `inside` on, as far as the record has them.
 void read_rest(RecordFields& fields, UplinkRow& row) {
+    const auto integer_or = [&fields](std::int64_t none) { return fields.is_over() ? none : fields.integer(); };
+    const auto name_or_none = [&fields](std::string& into) {
+        if (!fields.is_over()) {
+            fields.name(into);
+        }
+    };
     Bill& bill = row.bill;
-    row.inside = fields.is_over() ? 0 : static_cast<FluxJobId>(fields.integer());
-    bill.queue = fields.is_over() ? std::string() : fields.name();
-    bill.project = fields.is_over() ? std::string() : fields.name();
-    bill.rate = fields.is_over() ? core_rate(row.cores) : fields.integer();
-    bill.gpus = fields.is_over() ? 0 : fields.integer();
-    bill.prepaid = Duration(fields.is_over() ? 0 : fields.integer());
-    bill.committed = Duration(fields.is_over() ? 0 : fields.integer());
-    bill.qos = fields.is_over() ? std::string() : fields.name();
+    row.inside = static_cast<FluxJobId>(integer_or(0));
+    name_or_none(bill.queue);
+    name_or_none(bill.project);
+    bill.rate = integer_or(core_rate(row.cores));
+    bill.gpus = integer_or(0);
+    bill.prepaid = Duration(integer_or(0));
+    bill.committed = Duration(integer_or(0));
+    name_or_none(bill.qos);
 }
 
 bool is_report_bill(const Bill& bill) {
@@ -183,28 +188,27 @@ bool is_report_date(std::int64_t us) {
     return us >= -report_date_max_us && us <= report_date_max_us;
 }
 
-/// Nothing if it is no record.
-std::optional<UplinkRow> read_record(FlatValue value, std::int64_t since, std::vector<std::string>& names) {
+/// False if it is no record.
+bool read_record(FlatValue value, std::int64_t since, std::vector<std::string>& names, UplinkRow& row) {
     RecordFields fields(value, names);
-    UplinkRow row;
     row.job = static_cast<FluxJobId>(fields.integer());
     const std::int64_t after = fields.integer();
     row.is_start = !fields.is_over();
     if (row.is_start) {
-        row.user = fields.name();
-        row.account = fields.name();
+        fields.name(row.user);
+        fields.name(row.account);
         row.cores = fields.integer();
         if (row.cores < 0) {
-            return std::nullopt;  // before anything is computed from it
+            return false;  // before anything is computed from it
         }
         read_rest(fields, row);
     }
     if (!value.is_array() || !fields.is_good() || !fields.is_over() || !is_report_bill(row.bill) ||
         after < -2 * report_date_max_us || after > 2 * report_date_max_us || !is_report_date(since + after)) {
-        return std::nullopt;
+        return false;
     }
     row.time = Instant(Duration(since + after));
-    return row;
+    return true;
 }
 
 }  // namespace
@@ -246,11 +250,9 @@ Result<UplinkBatch> read_report(FlatValue message) {
     batch.records.reserve(head->records);
     std::vector<std::string> names;
     for (FlatValue record = message["records"].first(); record; record = record.next()) {
-        auto row = read_record(record, *since, names);
-        if (!row) {
-            return malformed_record(batch.records.size());
+        if (!read_record(record, *since, names, batch.records.emplace_back())) {
+            return malformed_record(batch.records.size() - 1);
         }
-        batch.records.push_back(std::move(*row));
     }
     return batch;
 }

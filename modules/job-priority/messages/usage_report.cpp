@@ -91,7 +91,7 @@ void UsageReport::add(const UsageSlot& slot, SignedCoreMicros core_us) {
 
 void UsageReport::add_unwritten(const PriorityService& service, Instant now) {
     const std::int64_t first = query_.edges.at(span_), end = query_.edges.at(span_ + 1);
-    const UsageHours& unwritten = service.log().unwritten_usage();
+    const UsageHours unwritten = service.unwritten_usage();
     for (auto at = unwritten.lower_bound(UsageSlot{first}); at != unwritten.end() && at->first.hour < end; ++at) {
         add(at->first, at->second);
     }
@@ -109,8 +109,12 @@ void UsageReport::add_unwritten(const PriorityService& service, Instant now) {
         if (from >= to) {
             break;  // so do those that started later
         }
-        split_into_hours(usage_slot(service.accounting().tree(), *run.job), {run.cores, from, to},
-                         [this](const UsageSlot& slot, std::int64_t core_us) { add(slot, core_us); });
+        const Bill& bill = run.job->bill;
+        UsageSlot slot = usage_slot(service.accounting().tree(), {0, run.job->payer, bill.queue, bill.project});
+        for_each_hour({run.cores, from, to}, [&](std::int64_t hour, std::int64_t core_us) {
+            slot.hour = hour;
+            add(slot, core_us);
+        });
     }
 }
 

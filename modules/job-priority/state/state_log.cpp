@@ -10,8 +10,9 @@ namespace weir::priority {
 void StateLog::restore(const SavedState& saved) {
     *this = StateLog();
     meta_ = saved.meta;
-    charges_since_checkpoint_ = saved.charges.size();
+    events_since_checkpoint_ = saved.counted_events.size();
     payers_in_checkpoint_ = saved.ledger.payers.size();
+    has_ledger_ = saved.charges.empty() && (saved.ledger.half_life != Duration{} || !saved.ledger.payers.empty());
 }
 
 void StateLog::set_position(Instant at) {
@@ -62,9 +63,9 @@ void StateLog::begin_usage_hours(Instant at) {
     }
 }
 
-void StateLog::add_charge(ChargeRow row) {
-    batch_.charges.push_back(std::move(row));
-    charges_since_checkpoint_ += 1;
+void StateLog::add_counted(CountedRow row) {
+    batch_.counted_events.push_back(std::move(row));
+    events_since_checkpoint_ += 1;
 }
 
 void StateLog::add_uplink(std::uint64_t seq, UplinkRow row) {
@@ -76,17 +77,51 @@ void StateLog::acknowledge_uplink(std::uint64_t seq) {
     batch_.uplink_acked = std::max(batch_.uplink_acked, seq);
 }
 
-StateBatch StateLog::take(const std::function<LedgerCheckpoint()>& checkpoint) {
-    if (is_checkpoint_due_ || charges_since_checkpoint_ >= std::max(charges_per_checkpoint, payers_in_checkpoint_)) {
-        LedgerCheckpoint whole = checkpoint();
-        payers_in_checkpoint_ = whole.ledger.payers.size();
-        batch_.checkpoint = std::move(whole.ledger);
-        batch_.charges.clear();
-        batch_.counted = std::move(whole.counted);
-        batch_.counted_events.clear();
-        charges_since_checkpoint_ = 0;
-        is_checkpoint_due_ = false;
+UsageHours StateLog::unwritten_usage(const RowSource& source) const {
+    UsageHours hours = batch_.usage;
+    for (const auto& [hour, core_us] : marks_.usage) {
+        hours[source.slot_of(hour)] += core_us;
     }
+    return hours;
+}
+
+void StateLog::name_usage(const RowSource& source) {
+    batch_.usage = unwritten_usage(source);
+    marks_.usage.clear();
+}
+
+void StateLog::take_ledger(const RowSource& source) {
+    const bool has_many = events_since_checkpoint_ >= std::max(events_per_checkpoint, payers_in_checkpoint_);
+    if (!is_checkpoint_due_ && !has_many && (has_ledger_ || marks_.payers.empty())) {
+        for (const NodeId payer : marks_.payers.all()) {
+            batch_.payers[source.path_of(payer)] = source.row_of_payer(payer);
+        }
+        return;
+    }
+    LedgerCheckpoint whole = source.checkpoint();
+    payers_in_checkpoint_ = whole.ledger.payers.size();
+    batch_.checkpoint = std::move(whole.ledger);
+    batch_.payers.clear();
+    batch_.counted = std::move(whole.counted);
+    batch_.counted_events.clear();
+    events_since_checkpoint_ = 0;
+    has_ledger_ = true;
+    is_checkpoint_due_ = false;
+}
+
+StateBatch StateLog::take(const RowSource& source) {
+    take_ledger(source);
+    name_usage(source);
+    for (const std::uint64_t id : marks_.running.all()) {
+        batch_.running[id] = source.row_of_running(id);
+    }
+    for (const ReportedKey& key : marks_.reported.all()) {
+        batch_.reported.insert_or_assign(batch_.reported.end(), key, source.row_of_reported(key));
+    }
+    for (const ReportedKey& key : marks_.closed.all()) {
+        batch_.closed[key] = source.row_of_closed(key);
+    }
+    marks_.clear();
     if (!batch_.is_empty()) {
         batch_.meta = meta_;
     }
@@ -96,7 +131,6 @@ StateBatch StateLog::take(const std::function<LedgerCheckpoint()>& checkpoint) {
 void StateLog::untake(StateBatch batch) {
     StateBatch newer = std::exchange(batch_, std::move(batch));  // only take() makes a checkpoint: there is none in it
     const auto append = [](auto& into, auto& from) { into.insert(into.end(), from.begin(), from.end()); };
-    append(batch_.charges, newer.charges);
     append(batch_.counted_events, newer.counted_events);
     append(batch_.revisions, newer.revisions);
     const auto merge = [](auto& into, auto& from) {
@@ -105,6 +139,7 @@ void StateLog::untake(StateBatch batch) {
         }
     };
     merge_tables(batch_, newer, merge);
+    merge(batch_.payers, newer.payers);
     merge(batch_.uplink, newer.uplink);
     for (const auto& [slot, core_us] : newer.usage) {
         batch_.usage[slot] += core_us;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the changes since the last commit. Each stage gets the log and puts its own rows into it; the shell takes them
-// as one batch. Must not know: SQLite, what the rows mean to the stage that puts them.
+// Owns: what changed since the last commit, for the next batch. What the accounting has is marked: its row is made
+// once, when the batch is taken, however often it changed. Other stages put their rows, which are their values. Must
+// not know: SQLite, what the rows mean.
 #pragma once
+#include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "modules/job-priority/state/state_rows.hpp"
 
@@ -18,11 +24,61 @@ struct LedgerCheckpoint {
     CountedUsageState counted;
 };
 
+/// Whose hour it is, in the tree in force; queue and project as in UsageSlot.
+struct HourOfPayer {
+    std::int64_t hour = 0;
+    NodeId payer = unassociated;
+    std::string queue;
+    std::string project;
+    friend auto operator<=>(const HourOfPayer&, const HourOfPayer&) = default;
+};
+
+/// The rows of what is marked, as it is now; nothing: the row is deleted. Names are those of the tree in force.
+class RowSource {
+  public:
+    virtual ~RowSource() = default;
+    virtual LedgerCheckpoint checkpoint() const = 0;
+    virtual std::string path_of(NodeId payer) const = 0;
+    virtual std::optional<PayerState> row_of_payer(NodeId payer) const = 0;
+    virtual UsageSlot slot_of(const HourOfPayer& hour) const = 0;
+    virtual std::optional<RunningRow> row_of_running(std::uint64_t id) const = 0;
+    virtual std::optional<RunningRow> row_of_reported(ReportedKey key) const = 0;
+    virtual std::optional<ClosedRow> row_of_closed(ReportedKey key) const = 0;
+};
+
+/// What was marked, once each, ascending. Marking allocates nothing most of the time.
+template <typename Key>
+class MarkedKeys {
+  public:
+    /// O(log marks), amortised.
+    void insert(Key key) {
+        if (std::find(keys_.end() - std::min<std::ptrdiff_t>(2, std::ssize(keys_)), keys_.end(), key) != keys_.end()) {
+            return;  // the payer who lends to one job after the other
+        }
+        keys_.push_back(key);
+        if (keys_.size() >= limit_) {
+            limit_ = std::max(limit_, 2 * all().size());
+        }
+    }
+    /// O(marks log marks).
+    const std::vector<Key>& all() {
+        std::sort(keys_.begin(), keys_.end());
+        keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+        return keys_;
+    }
+    bool empty() const { return keys_.empty(); }
+    void clear() { keys_.clear(); }
+
+  private:
+    std::vector<Key> keys_;
+    std::size_t limit_ = 4096;  ///< then duplicates go
+};
+
 class StateLog {
   public:
-    /// Fewest charge rows between two checkpoints of the ledger. There are at least as many as the last checkpoint had
-    /// payers: a guest's reports, which are charge rows, cannot have a large ledger written again and again.
-    static constexpr std::size_t charges_per_checkpoint = 2000;
+    /// Fewest counted events between two checkpoints. There are at least as many as the last checkpoint had payers: a
+    /// guest's reports, which are counted events, cannot have a large ledger written again and again.
+    static constexpr std::size_t events_per_checkpoint = 2000;
     /// Lives of this instance that are kept; the oldest is dropped first.
     static constexpr std::size_t hosts_max = 32;
 
@@ -43,37 +99,61 @@ class StateLog {
     /// UsageHours are complete from `at` on, unless they are from an earlier time on.
     void begin_usage_hours(Instant at);
 
+    // Marks: the row is made when the batch is taken. O(log marks).
+    void mark_payer(NodeId payer) { marks_.payers.insert(payer); }
+    void mark_running(std::uint64_t id) { marks_.running.insert(id); }
+    void mark_reported(ReportedKey key) { marks_.reported.insert(key); }
+    void mark_closed(ReportedKey key) { marks_.closed.insert(key); }
+    void add_usage(HourOfPayer hour, std::int64_t core_us) { marks_.usage[std::move(hour)] += core_us; }
+    /// The hours that are not written yet. O(hours).
+    UsageHours unwritten_usage(const RowSource& source) const;
+    /// Call before the tree is replaced: names the hours so far by the tree in force.
+    void name_usage(const RowSource& source);
+
     // Rows; without a value the row is deleted.
-    void add_charge(ChargeRow row);
-    void add_counted(CountedRow row) { batch_.counted_events.push_back(std::move(row)); }
+    void add_counted(CountedRow row);
     void add_revision(TreeRevision row) { batch_.revisions.push_back(std::move(row)); }
-    void put_running(std::uint64_t id, std::optional<RunningRow> row) { batch_.running[id] = std::move(row); }
     void put_charged(const JobRun& run, std::optional<Instant> ended) { batch_.charged[run] = ended; }
-    void put_reported(ReportedKey key, std::optional<RunningRow> row) { batch_.reported[key] = std::move(row); }
-    void put_closed(ReportedKey key, std::optional<ClosedRow> row) { batch_.closed[key] = std::move(row); }
     void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
     void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
-    void add_usage(UsageSlot slot, std::int64_t core_us) { batch_.usage[std::move(slot)] += core_us; }
-    /// The hours that are not written yet.
-    const UsageHours& unwritten_usage() const { return batch_.usage; }
     /// A record for the parent, numbered one higher than the last.
     void add_uplink(std::uint64_t seq, UplinkRow row);
     /// The parent has the records up to `seq`: they are deleted.
     void acknowledge_uplink(std::uint64_t seq);
 
-    /// The next batch carries the whole ledger (at unload, so that the next start replays nothing).
+    /// The next batch carries the whole ledger: its numbers are in other units, or of other payers.
     void want_checkpoint() { is_checkpoint_due_ = true; }
-    bool is_dirty() const { return !batch_.is_empty() || is_checkpoint_due_; }
+    bool is_dirty() const { return !batch_.is_empty() || !marks_.is_empty() || is_checkpoint_due_; }
     /// The changes since the last call, for one transaction. If that fails, give them back with untake().
-    /// \param checkpoint  asked for when the batch is to carry one
-    StateBatch take(const std::function<LedgerCheckpoint()>& checkpoint);
+    StateBatch take(const RowSource& source);
     void untake(StateBatch batch);
 
   private:
+    struct Marks {
+        MarkedKeys<NodeId> payers;
+        MarkedKeys<std::uint64_t> running;
+        MarkedKeys<ReportedKey> reported, closed;
+        std::map<HourOfPayer, std::int64_t> usage;
+
+        bool is_empty() const {
+            return payers.empty() && running.empty() && reported.empty() && closed.empty() && usage.empty();
+        }
+        void clear() {
+            payers.clear();
+            running.clear();
+            reported.clear();
+            closed.clear();
+            usage.clear();
+        }
+    };
+    void take_ledger(const RowSource& source);
+
     StateMeta meta_;
     StateBatch batch_;
-    std::size_t charges_since_checkpoint_ = 0;
+    Marks marks_;
+    std::size_t events_since_checkpoint_ = 0;
     std::size_t payers_in_checkpoint_ = 0;
+    bool has_ledger_ = false;  ///< the state file has a ledger, to which rows of payers can be added
     bool is_checkpoint_due_ = false;
 };
 

@@ -26,9 +26,9 @@ struct TreeRevision {
     std::string toml;
 };
 
-/// One change of a payer's rate since the checkpoint: `path` (payer_path()) is billed
-/// `rate` cores more (or, negative, less) from `time` on. Replaying these onto the checkpoint gives the ledger to the
-/// digit, in any order.
+/// In files of older versions: a change of a payer's rate that is not in the ledger yet. `path` (payer_path()) is
+/// billed `rate` cores more (or, negative, less) from `time` on. Replaying these onto the ledger gives it to the digit,
+/// in any order.
 struct ChargeRow {
     std::string path;
     std::int64_t rate = 0;
@@ -165,9 +165,9 @@ struct StateMeta {
 struct SavedState {
     StateMeta meta;
     std::vector<TreeRevision> revisions;  ///< ascending
-    LedgerState ledger;                   ///< the checkpoint
-    std::vector<ChargeRow> charges;       ///< since the checkpoint
-    CountedUsageState counted;            ///< the same as the site counts it; no rules: the site counts core-seconds
+    LedgerState ledger;
+    std::vector<ChargeRow> charges;  ///< of an older version, not in the ledger
+    CountedUsageState counted;       ///< usage as the site counts it; no rules: the site counts core-seconds
     std::vector<CountedRow> counted_events;
     std::map<std::uint64_t, RunningRow> running;
     std::map<JobRun, Instant> charged;  ///< ended runs that the journal may still replay
@@ -182,10 +182,10 @@ struct SavedState {
 struct StateBatch {
     std::optional<StateMeta> meta;
     std::vector<TreeRevision> revisions;
-    std::optional<LedgerState> checkpoint;  ///< replaces the old one and all charges before this batch
-    std::vector<ChargeRow> charges;         ///< after the checkpoint, if there is one here
-    CountedUsageState counted;              ///< goes with the checkpoint
-    std::vector<CountedRow> counted_events;
+    std::optional<LedgerState> checkpoint;                    ///< the whole ledger, in place of the stored one
+    CountedUsageState counted;                                ///< goes with the checkpoint
+    std::vector<CountedRow> counted_events;                   ///< after the checkpoint, if there is one here
+    std::map<std::string, std::optional<PayerState>> payers;  ///< by payer_path(), after the checkpoint
     std::map<std::uint64_t, std::optional<RunningRow>> running;
     std::map<JobRun, std::optional<Instant>> charged;
     std::map<ReportedKey, std::optional<RunningRow>> reported;
@@ -197,7 +197,7 @@ struct StateBatch {
     UsageHours usage;  ///< to be added to the stored hours
 
     bool is_empty() const {
-        return !meta && revisions.empty() && !checkpoint && charges.empty() && counted_events.empty() &&
+        return !meta && revisions.empty() && !checkpoint && payers.empty() && counted_events.empty() &&
                running.empty() && charged.empty() && reported.empty() && downlinks.empty() && closed.empty() &&
                uplink.empty() && uplink_acked == 0 && site.empty() && usage.empty();
     }

@@ -41,27 +41,32 @@ void write_revision(RowWriter row, const TreeRevision& revision) {
 
 // ---- usage ----
 
-constexpr StateTable ledger_table{"ledger",
-                                  {"path", "weighted_high", "weighted_low", "charged_high", "charged_low", "rate"}};
+constexpr StateTable ledger_table{
+    "ledger", {"path", "weighted_high", "weighted_low", "charged_high", "charged_low", "rate"}, 1};
 
 bool read_ledger(const RowReader& row, SavedState& saved) {
     saved.ledger.payers.push_back({row.text("path"), row.wide("weighted_high", "weighted_low"),
                                    row.wide("charged_high", "charged_low"), row.integer("rate")});
     return row.integer("rate") >= 0;
 }
-void write_ledger(RowWriter row, const PayerState& payer) {
-    row.text("path", payer.path).wide("weighted_high", "weighted_low", payer.weighted);
+void write_path(RowWriter& row, const std::string& path) {
+    row.text("path", path);
+}
+void write_payer(RowWriter& row, const PayerState& payer) {
+    row.wide("weighted_high", "weighted_low", payer.weighted);
     row.wide("charged_high", "charged_low", payer.charged).integer("rate", payer.rate);
 }
+void write_ledger(RowWriter row, const PayerState& payer) {
+    write_path(row, payer.path);
+    write_payer(row, payer);
+}
 
+/// Only files of older versions have rows here.
 constexpr StateTable charge_table{"charge", {"path", "rate", "time_us"}, 0, "rowid"};
 
 bool read_charge(const RowReader& row, SavedState& saved) {
     saved.charges.push_back({row.text("path"), row.integer("rate"), row.time("time_us")});
     return true;
-}
-void write_charge(RowWriter row, const ChargeRow& charge) {
-    row.text("path", charge.path).integer("rate", charge.rate).time("time_us", charge.time);
 }
 
 // ---- counted usage ----
@@ -423,7 +428,7 @@ void put_usage(Writer& writer, const StateBatch& batch) {
         put_counted(writer, batch.counted);
     }
     writer.put_all(batch.counted_events, counted_event_table, write_counted_event);
-    writer.put_all(batch.charges, charge_table, write_charge);
+    writer.put_or_delete(batch.payers, ledger_table, write_path, write_payer);
 }
 
 }  // namespace

@@ -22,10 +22,11 @@ struct TreeChangeover {
 
 /// \param accounting, log those in force; they are not changed. O(size).
 inline TreeChangeover changeover_to(TreeProposal proposal, Accounting accounting, StateLog log, Instant now) {
+    log.name_usage(accounting);
     std::vector<NodeId> moved = accounting.rebind(proposal.tree, now);
     accounting.rewrite(log);
     log.add_revision(proposal.revision);
-    StateBatch batch = log.take([&accounting] { return accounting.ledgers().checkpoint(); });
+    StateBatch batch = log.take(accounting);
     return {std::move(proposal), std::move(accounting), std::move(moved), std::move(log), std::move(batch)};
 }
 

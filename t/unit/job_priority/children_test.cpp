@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <ostream>
 
+#include "modules/job-priority/charges/payer_memo.hpp"
 #include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -88,8 +89,7 @@ TEST_CASE("children: a job inside a reported job takes its cores, and ends with 
     CHECK(charged(*s, "bio/@owner", 999) == 920'000'000);
 }
 
-// Mutant: modules/job-priority/charges/accounting_reported.cpp: until = std::max(until, told_until({of.first,
-// number})); => ;
+// Mutant: modules/job-priority/charges/accounting_reported.cpp: told_until(inner, reported_.at(inner)) => until
 TEST_CASE("children: an instance does not end before what was told of its instances' jobs") {
     auto s = parent_with_child();
     tell(*s, 1,
@@ -477,4 +477,39 @@ TEST_CASE("children: a child records its jobs' starts and ends in order") {
     CHECK(batch->records[0].account == "lattice");
     CHECK(batch->records[1].cores == 3);
     CHECK_FALSE(batch->records[1].is_start);
+}
+
+// Mutant: modules/job-priority/charges/payer_memo.hpp: void clear() { payers_.clear(); } => void clear() {}
+TEST_CASE("children: who pays for a job inside is looked for anew after a change of the tree") {
+    auto s = parent_with_child(owner, "");
+    tell(*s, 1, {of(start(1, 1, 110), "erin", 0), of(end(1, 1, 120), "erin", 0)});
+    CHECK_FALSE(s->accounting().tree().find("bio/@erin"));
+    const SignedCoreMicros nobodys = charged(*s, "", 999);
+    put_tree(*s, std::string(tree_text) + "\"bio/@erin\" = 1\n", 130);
+    tell(*s, 3, {of(start(2, 1, 140), "erin", 0), of(end(2, 1, 150), "erin", 0)});
+    CHECK(charged(*s, "bio/@erin", 999) == 10'000'000);
+    CHECK(charged(*s, "", 999) == nobodys);
+}
+
+// Mutant: modules/job-priority/charges/payer_memo.hpp: payers_.size() >= entries_max => false
+TEST_CASE("children: names that a guest's child makes up are not remembered without end") {
+    PayerMemo memo;
+    std::size_t asked = 0;
+    const auto name = [&](const std::string& user) {
+        UplinkRow record;
+        record.user = user;
+        return memo.of(child, record, [&asked]() -> PayerMemo::Payer {
+            asked += 1;
+            return std::nullopt;
+        });
+    };
+    name("first");
+    name("first");
+    CHECK(asked == 1);
+    for (std::size_t i = 0; i < PayerMemo::entries_max; ++i) {
+        name("made up " + std::to_string(i));
+    }
+    asked = 0;
+    name("first");
+    CHECK(asked == 1);
 }

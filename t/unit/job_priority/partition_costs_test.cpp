@@ -213,7 +213,7 @@ TEST_CASE("partition costs: a guest's child costs its part of his job, whatever 
     CHECK(s->accounting().reported().at({partition, 1}).bill == Bill{.rate = 10'000});
 }
 
-// Mutant: modules/job-priority/charges/child_reports.cpp: above.bill = bill_above(key, record); =>
+// Mutant: modules/job-priority/charges/child_reports.cpp: above.bill = bill_above(*job, from.job, record); => ;
 TEST_CASE("partition costs: a partition tells its parent of a guest's child what it believes itself") {
     auto s = counting_at(billed(), true);
     SeenJob outer{5, bob, 10, 0, 0, "high", "batch"};

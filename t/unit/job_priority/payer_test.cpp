@@ -95,16 +95,10 @@ TEST_CASE("payers: a restart keeps what groups, queues and QoS used") {
     auto s = charging_service(settings());
     submit_request(*s, 1, alice, in("physics", "", "high"));
     run(*s, 1, 2, 12);
-    SavedState saved;
-    const StateBatch batch = s->take_batch();
-    saved.meta = *batch.meta;
-    saved.revisions = batch.revisions;
-    if (batch.checkpoint) {
-        saved.ledger = *batch.checkpoint;
-    }
-    saved.charges = batch.charges;
+    MemoryStore store;
+    store.apply(s->take_batch());
     PriorityService again(settings(), groups(), owner, false);
-    REQUIRE(again.restore(saved, at(20)));
+    REQUIRE(again.restore(store.saved(), at(20)));
     CHECK(charged(again, "physics/qos:high", 20) == 10'000'000);
 }
 

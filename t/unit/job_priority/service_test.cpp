@@ -247,7 +247,7 @@ TEST_CASE("service: a share tree is put in force only by accept, with all that w
     TreeChangeover failed = s->prepare(*proposal, at(20));
     CHECK(s->trees().in_force().revision == 1);
     CHECK(s->accounting().tree().find("physics"));
-    CHECK(s->take_batch().charges.size() == 1);  // still to be written by itself
+    CHECK(s->take_batch().payers.size() == 1);  // still to be written by itself
     const StateBatch batch = accept(*s, s->prepare(*proposal, at(20)));
     CHECK(batch.revisions.size() == 1);
     CHECK(batch.checkpoint);
@@ -257,8 +257,7 @@ TEST_CASE("service: a share tree is put in force only by accept, with all that w
     CHECK_FALSE(s->log().is_dirty());
 }
 
-// Kills: a failed batch that makes the whole ledger due; charges of the older batch lost, or before the newer one's
-// twice.
+// Kills: a failed batch that makes the whole ledger due; the row of the older batch in place of the newer one.
 TEST_CASE("service: a batch that could not be written goes with the next one, and costs no whole ledger") {
     auto s = ready_service();
     (void)s->take_batch();
@@ -267,14 +266,15 @@ TEST_CASE("service: a batch that could not be written goes with the next one, an
     for (int tries = 0; tries < 3; ++tries) {
         StateBatch failed = s->take_batch();
         CHECK_FALSE(failed.checkpoint);
-        CHECK(failed.charges.size() == 1);
+        REQUIRE(failed.payers.size() == 1);
+        CHECK(failed.payers.begin()->second->rate == 1);
         s->log().untake(std::move(failed));
     }
     s->apply(freed(1, 30));
     const StateBatch written = s->take_batch();
-    REQUIRE(written.charges.size() == 2);
-    CHECK(written.charges[0].rate == 1);
-    CHECK(written.charges[1].rate == -1);
+    REQUIRE(written.payers.size() == 1);
+    CHECK(written.payers.begin()->second->rate == 0);
+    CHECK_FALSE(written.checkpoint);
     CHECK_FALSE(written.running.at(1));
 }
 

@@ -44,7 +44,8 @@ inline StateBatch everything() {
     batch.meta = StateMeta{at(1), at(2), 77, "me", at(3), {5, 0xfedcba9876543210}, {6, 0xfedcba9876543210}};
     batch.revisions = {{1, at(3), "a", "b", "\"x\" = 1\n"}};
     batch.checkpoint = LedgerState{std::chrono::hours(1), 5, {{"x/@u", {-3, 9}, {1, 0xffffffffffffffffULL}, 12}}};
-    batch.charges = {{"", 4, at(4)}, {"x/@u", -2, at(5)}};
+    batch.payers["x/@v"] = PayerState{"x/@v", {4, 5}, {-1, 6}, 7};
+    batch.payers["x/@w"] = std::nullopt;
     batch.running[first_run.id] = RunningRow{"x/@u", 8, at(6), 0, {}, {}, first_run};
     batch.charged[ended_run] = at(7);
     batch.site[5] = SiteRow{0.5, at(2)};

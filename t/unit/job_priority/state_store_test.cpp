@@ -25,10 +25,10 @@ TEST_CASE("state: what was committed is read back to the last bit") {
     const StateStore store = opened(folder.file());
     const SavedState& s = store.saved();
     CHECK(s.meta == *everything().meta);
-    CHECK(s.ledger == *everything().checkpoint);
-    REQUIRE(s.charges.size() == 2);
-    CHECK(s.charges[1].rate == -2);
-    CHECK(s.charges[1].time == at(5));
+    LedgerState ledger = *everything().checkpoint;
+    ledger.payers.push_back(*everything().payers.at("x/@v"));
+    CHECK(s.ledger == ledger);
+    CHECK(s.charges.empty());
     CHECK(s.revisions.at(0).toml == "\"x\" = 1\n");
     CHECK(s.running.at(first_run.id).cores == 8);
     CHECK(s.running.at(first_run.id).run == first_run);
@@ -88,11 +88,34 @@ TEST_CASE("state: numbers that are none are damage, not zeros") {
     }
 }
 
-TEST_CASE("state: a checkpoint replaces the charges before it, acknowledged records go") {
+TEST_CASE("state: a payer's row takes the place of the one before, and goes when nothing is left") {
     const Folder folder;
     {
         StateStore store = opened(folder.file());
         REQUIRE(store.apply(everything()));
+        StateBatch next;
+        next.payers["x/@v"] = PayerState{"x/@v", {8, 9}, {0, 1}, 0};
+        next.payers["x/@u"] = std::nullopt;
+        REQUIRE(store.apply(next));
+    }
+    const StateStore store = opened(folder.file());
+    CHECK(store.saved().ledger.payers == std::vector<PayerState>{{"x/@v", {8, 9}, {0, 1}, 0}});
+    CHECK(store.saved().ledger.half_life == std::chrono::hours(1));
+}
+
+TEST_CASE("state: a checkpoint replaces the ledger and an older version's charges, acknowledged records go") {
+    const Folder folder;
+    { REQUIRE(opened(folder.file()).apply(everything())); }
+    {
+        SqliteDb db = SqliteDb::open(folder.file());
+        REQUIRE(
+            db.execute("INSERT INTO charge VALUES ('', 4, 0), ('x/@u', -2, " + std::to_string(micros(at(5))) + ")"));
+    }
+    {
+        StateStore store = opened(folder.file());
+        REQUIRE(store.saved().charges.size() == 2);
+        CHECK(store.saved().charges[1].rate == -2);
+        CHECK(store.saved().charges[1].time == at(5));
         StateBatch next;
         next.checkpoint = LedgerState{std::chrono::hours(1), 6, {}};
         next.running[0x8000000000000001ULL] = std::nullopt;

@@ -80,8 +80,8 @@ constexpr UsageLabels all_labels{true, true, true, true};
 
 TEST_CASE("usage report: a span is cut at the hours, and its hours add up to cores times length") {
     std::map<std::int64_t, std::int64_t> hours;
-    split_into_hours({}, {3, at(3599.5), at(7200.25)},
-                     [&](const UsageSlot& slot, std::int64_t core_us) { hours[slot.hour] += core_us; });
+    for_each_hour({3, at(3599.5), at(7200.25)},
+                  [&](std::int64_t hour, std::int64_t core_us) { hours[hour] += core_us; });
     CHECK(hours == std::map<std::int64_t, std::int64_t>{
                        {first_hour, 1'500'000}, {first_hour + 1, 10'800'000'000}, {first_hour + 2, 750'000}});
 }
