@@ -54,7 +54,7 @@ test_expect_success 'the tree has the figures of weir share show --json, to the 
 	    page.look(1100, 900, "dark")
 	    screen(page, "dark")
 	    page.look(390, 844)
-	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.until("document.documentElement.scrollWidth === 390")
 	    screen(page, "phone")
 	    same((page.console, page.hosts), ([], {url.split("/")[2]}))
 	    same(page.run("location.href.includes(\x27#\x27)"), False)
@@ -178,7 +178,7 @@ test_expect_success 'the load of the last hour: cores in use and waiting jobs ar
 	            page.until(inked % name + " > 8")
 	    page.look(390, 844)
 	    page.until("document.querySelector(\x27.load canvas\x27).clientWidth < 380")
-	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.until("document.documentElement.scrollWidth === 390")
 	    page.look(1100, 900)
 	    page.until("document.querySelector(\x27.load canvas\x27).clientWidth > 1000")
 	    screen(page, "load")
@@ -283,7 +283,7 @@ test_expect_success 'two jobs: the gap is that of the priorities, and adds up' '
 	    screen(page, "two-jobs")
 	    page.look(390, 844)
 	    page.run("document.querySelector(\x27select[name=job]\x27).add(new Option(\x27x\x27.repeat(200)))")  # of a user with a long name
-	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.until("document.documentElement.scrollWidth === 390")
 	    same(page.console, [])
 	EOF
 	python3 two.py

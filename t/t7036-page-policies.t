@@ -70,7 +70,7 @@ test_expect_success CHROMIUM 'a browser shows them, with names of the policies t
 	    same(page.run("[...document.querySelectorAll(\x27#waits text\x27)].map(e => e.textContent).filter(t => t === \x27easy\x27 || t === \x27fcfs\x27)"), ["easy", "fcfs"])
 	    page.screenshot(os.environ["SCREENS"] + "/policies.png")
 	    page.look(390, 844)
-	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.until("document.documentElement.scrollWidth === 390")
 	    same(page.console, [])
 	EOF
 	python3 looking.py
