@@ -240,6 +240,39 @@ TEST_CASE("flat json: the edges") {
     }
 }
 
+// Mutant: libfairshare/base/flat_json.cpp: (whole == integer_digits_sure + 1 && *first < '9') => whole <= 19
+// Mutant: libfairshare/base/flat_json.cpp: && ((word + sixes) & upper) == threes => && true
+// Mutant: libfairshare/base/flat_json.cpp: + (is_negative ? 1 : 0)) { => ) {
+// Mutant: libfairshare/base/flat_json.cpp: (whole > 1 && *first == '0') => false
+TEST_CASE("flat json: integers of each length, and what is almost one") {
+    for (std::size_t length = 1; length <= 24; ++length) {
+        for (const char first : std::string("123456789")) {
+            std::string digits(length, first);
+            for (std::size_t i = 1; i < length; ++i) {
+                digits[i] = static_cast<char>('0' + (static_cast<std::size_t>(first) * 7 + i * 3) % 10);
+            }
+            INFO(digits);
+            CHECK(agrees(digits));
+            CHECK(agrees("-" + digits));
+            CHECK(agrees("[" + digits + "," + digits + "]"));
+            CHECK(agrees("0" + digits));
+            CHECK(agrees(digits + ".5"));
+            CHECK(agrees(digits + "e-3"));
+            for (const char other : std::string("/:;?@pz.-+ \x80\xb5", 14)) {
+                std::string changed = digits;
+                changed[length / 2] = other;
+                CHECK(agrees(changed));
+            }
+        }
+    }
+    for (const char* edge : {"9223372036854775807", "9223372036854775808", "9223372036854775809", "9999999999999999999",
+                             "8999999999999999999", "18446744073709551615", "18446744073709551616", "0", "-0"}) {
+        INFO(edge);
+        CHECK(agrees(edge));
+        CHECK(agrees(std::string("-") + edge));
+    }
+}
+
 TEST_CASE("flat json: nothing is asked of nothing") {
     FlatJson flat;
     const FlatValue value = flat.read(R"({"a":{"b":[1,"x\n",2.5]},"c":true})");
