@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/messages/views.hpp"
+#include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir;
