@@ -77,6 +77,15 @@ void StateLog::acknowledge_uplink(std::uint64_t seq) {
     batch_.uplink_acked = std::max(batch_.uplink_acked, seq);
 }
 
+void StateLog::add_usage(const PayerHour<std::string_view>& hour, std::int64_t core_us) {
+    auto place = marks_.usage.lower_bound(hour);
+    if (place == marks_.usage.end() || hour < place->first) {
+        const HourOfPayer own{hour.hour, hour.payer, std::string(hour.queue), std::string(hour.project)};
+        place = marks_.usage.emplace_hint(place, own, 0);
+    }
+    place->second += core_us;
+}
+
 UsageHours StateLog::unwritten_usage(const RowSource& source) const {
     UsageHours hours = batch_.usage;
     for (const auto& [hour, core_us] : marks_.usage) {

@@ -4,13 +4,15 @@
 // not know: SQLite, what the rows mean.
 #pragma once
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,14 +26,21 @@ struct LedgerCheckpoint {
     CountedUsageState counted;
 };
 
-/// Whose hour it is, in the tree in force; queue and project as in UsageSlot.
-struct HourOfPayer {
+/// Whose hour it is, in the tree in force; queue and project as in UsageSlot. `Text` is std::string in a table, and
+/// std::string_view to look there.
+template <typename Text>
+struct PayerHour {
     std::int64_t hour = 0;
     NodeId payer = unassociated;
-    std::string queue;
-    std::string project;
-    friend auto operator<=>(const HourOfPayer&, const HourOfPayer&) = default;
+    Text queue;
+    Text project;
+
+    template <typename Other>
+    friend bool operator<(const PayerHour& a, const PayerHour<Other>& b) {
+        return std::tie(a.hour, a.payer, a.queue, a.project) < std::tie(b.hour, b.payer, b.queue, b.project);
+    }
 };
+using HourOfPayer = PayerHour<std::string>;
 
 /// The rows of what is marked, as it is now; nothing: the row is deleted. Names are those of the tree in force.
 class RowSource {
@@ -104,7 +113,7 @@ class StateLog {
     void mark_running(std::uint64_t id) { marks_.running.insert(id); }
     void mark_reported(ReportedKey key) { marks_.reported.insert(key); }
     void mark_closed(ReportedKey key) { marks_.closed.insert(key); }
-    void add_usage(HourOfPayer hour, std::int64_t core_us) { marks_.usage[std::move(hour)] += core_us; }
+    void add_usage(const PayerHour<std::string_view>& hour, std::int64_t core_us);
     /// The hours that are not written yet. O(hours).
     UsageHours unwritten_usage(const RowSource& source) const;
     /// Call before the tree is replaced: names the hours so far by the tree in force.
@@ -133,7 +142,7 @@ class StateLog {
         MarkedKeys<NodeId> payers;
         MarkedKeys<std::uint64_t> running;
         MarkedKeys<ReportedKey> reported, closed;
-        std::map<HourOfPayer, std::int64_t> usage;
+        std::map<HourOfPayer, std::int64_t, std::less<>> usage;
 
         bool is_empty() const {
             return payers.empty() && running.empty() && reported.empty() && closed.empty() && usage.empty();

@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <ostream>
 
-#include "modules/job-priority/charges/payer_memo.hpp"
 #include "modules/job-priority/state/memory_store.hpp"
 #include "t/unit/job_priority/support.hpp"
 
@@ -489,27 +488,4 @@ TEST_CASE("children: who pays for a job inside is looked for anew after a change
     tell(*s, 3, {of(start(2, 1, 140), "erin", 0), of(end(2, 1, 150), "erin", 0)});
     CHECK(charged(*s, "bio/@erin", 999) == 10'000'000);
     CHECK(charged(*s, "", 999) == nobodys);
-}
-
-// Mutant: modules/job-priority/charges/payer_memo.hpp: payers_.size() >= entries_max => false
-TEST_CASE("children: names that a guest's child makes up are not remembered without end") {
-    PayerMemo memo;
-    std::size_t asked = 0;
-    const auto name = [&](const std::string& user) {
-        UplinkRow record;
-        record.user = user;
-        return memo.of(child, record, [&asked]() -> PayerMemo::Payer {
-            asked += 1;
-            return std::nullopt;
-        });
-    };
-    name("first");
-    name("first");
-    CHECK(asked == 1);
-    for (std::size_t i = 0; i < PayerMemo::entries_max; ++i) {
-        name("made up " + std::to_string(i));
-    }
-    asked = 0;
-    name("first");
-    CHECK(asked == 1);
 }
