@@ -35,9 +35,12 @@ struct PayerHour {
     Text queue;
     Text project;
 
+    std::tuple<std::int64_t, std::uint32_t, std::string_view, std::string_view> key() const {
+        return {hour, payer.value, queue, project};
+    }
     template <typename Other>
     friend bool operator<(const PayerHour& a, const PayerHour<Other>& b) {
-        return std::tie(a.hour, a.payer, a.queue, a.project) < std::tie(b.hour, b.payer, b.queue, b.project);
+        return a.key() < b.key();
     }
 };
 using HourOfPayer = PayerHour<std::string>;
