@@ -115,7 +115,6 @@ TEST_CASE("state log: the row of what is marked is made once, as it is when the 
     CHECK(log.take(rows).is_empty());
 }
 
-// Mutant: modules/job-priority/tree/tree_changeover.hpp: log.name_usage(accounting); => ;
 TEST_CASE("state log: hours that are not written have the names of the tree that was in force") {
     StateLog log = log_with_ledger();
     Rows rows;

@@ -227,6 +227,21 @@ TEST_CASE("usage report: a batch that failed keeps its hours for the next") {
           std::map<UsageSlot, std::int64_t>{{{0, "", "", "", ""}, 2'000'000}});
 }
 
+// Mutant: modules/job-priority/tree/tree_changeover.hpp: log.name_usage(accounting); => ;
+TEST_CASE("usage report: hours of before a change of the tree have the names of then") {
+    auto s = ready_service();
+    StateStore store = memory();
+    REQUIRE(store.apply(s->take_batch()));
+    run_submitted(*s, submitted_for(1, 0, bob, "", ""), 1, 10, 11);
+    put_tree(*s, "\"first\" = 1\n\"first/@carol\" = 1\n\"last\" = 1\n\"last/@bob\" = 1\n", 12);
+    run_submitted(*s, submitted_for(2, 13, bob, "", ""), 1, 14, 17);
+    const std::map<UsageSlot, std::int64_t> expected{{{0, "bio", "bob", "", ""}, 1'000'000},
+                                                     {{0, "last", "bob", "", ""}, 3'000'000}};
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, all_labels, 20) == expected);
+    REQUIRE(store.apply(s->take_batch()));
+    CHECK(sums(*s, store, {first_hour, first_hour + 1}, all_labels, 20) == expected);
+}
+
 TEST_CASE("usage report: hours that are three years old go, and their labels with them") {
     StateStore store = memory();
     StateBatch batch;
