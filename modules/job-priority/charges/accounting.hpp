@@ -59,8 +59,8 @@ class Accounting : public RowSource {
     /// effect, if that job is not charged or has no core left, if `key` is open, or too deep. O(depth + log jobs).
     const RunningJob* report_start(ReportedKey key, const ReportedStart& start);
     /// Moves them back, after those of every job inside it, and likewise dated; returns when. Nothing, without effect,
-    /// if `key` is not open. \param is_kept  if it is an instance, its next life may correct what was open in it: as
-    /// close_child()
+    /// if `key` is not open.
+    /// \param is_kept  if it is an instance, its next life may correct what was open in it: as close_child()
     std::optional<Instant> report_end(ReportedKey key, Instant at, bool is_kept = false);
     const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
     /// Null if no such job is open.

@@ -19,8 +19,8 @@ namespace weir::priority {
 class PayerMemo {
   public:
     using Payer = std::optional<NodeId>;  ///< none: the record is not believed
-    /// Beyond these all are forgotten: a guest's child may name what it likes.
-    static constexpr std::size_t entries_max = 10000;
+    /// Beyond these all are forgotten: a guest's job may name what account it likes.
+    static constexpr std::size_t entries_max = 4096;
 
     /// The payer for a record of that child; `find` is asked the first time. O(length of the names).
     template <typename Find>
