@@ -118,7 +118,7 @@ test_expect_success CHROMIUM 'a click on a box goes into its instance, the line 
 	    page.until("document.querySelectorAll(\x27#two-jobs g[data-priority]\x27).length === 2")
 	    screen(page, "inside")
 	    page.look(390, 844)
-	    same(page.run("document.documentElement.scrollWidth"), 390)
+	    page.until("document.documentElement.scrollWidth === 390")
 	    page.look(1100, 900)
 	    page.click("nav a")
 	    page.until(heading + " === \x27Fair share\x27 && " + found)
