@@ -24,6 +24,10 @@ FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
 set_to() {
 	call job-manager.update "{\"id\":$1,\"updates\":{\"attributes.system.$2\":$3}}"
 }
+# went_down_again ID: it was handed down twice
+went_down_again() {
+	wait_until job-info.lookup "{\"id\":$1,\"keys\":[\"eventlog\"],\"flags\":0}" ".eventlog | [scan(\"weir.route\")] | length >= 2" >/dev/null
+}
 # charged ACCOUNT: what the report of usage has of it and its queue
 charged() {
 	weir usage --json >j && field j "[n[\"charged_core_us\"] > 0 for n in d[\"nodes\"] if n[\"path\"] == \"$1/@alice\"][0]"
@@ -33,7 +37,7 @@ idle="([.nodes[] | select(.running_cores > 0)] | length) == 0"
 test_expect_success 'a job waits in a partition, its account changes: the new one is charged, and the old one not' '
 	start_weir --cores 4 --config site.toml --tree shares.toml --statedir "$(pwd)/state" && are_up batch &&
 	gated runs -q batch -n1 -c2 && wait_event $runs start && a=$(weir submit --user alice -q batch -A bio --simulate=1s --json x | jq .id) &&
-	wait_event $a weir.route && set_to $a bank "\"chem\"" && end runs && wait_event $a clean &&
+	wait_event $a weir.route && set_to $a bank "\"chem\"" && went_down_again $a && end runs && wait_event $a clean &&
 	wait_until job-priority.usage "{}" ".nodes[] | select(.path == \"chem/@alice\") | .charged_core_us > 0" &&
 	test "$(charged chem)" = True && test "$(charged bio)" = False
 '
