@@ -192,7 +192,7 @@ test_expect_success 'so it does while job-route is not loaded' '
 test_expect_success 'then nobody knows the partitions: exit code 3, and no list without them' '
 	for c in "partition list" "partition list --json" "prio list -p nosuch"; do
 		test_expect_code 3 weir $c >out 2>err && cat err && test_must_be_empty out && grep "does not answer job-route.partitions" err || return 1
-	done
+	done && weir tree >out 2>err && test $(wc -l <out) = 2 && grep "job-route is not loaded in this instance: children that it may have are not shown" err
 '
 cat >job-route.py <<\EOF
 import sys

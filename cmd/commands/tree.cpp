@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir tree`: the instance and its children, nested as they run.
+#include <algorithm>
+
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
 #include "cmd/common/instances.hpp"
@@ -55,9 +57,17 @@ Json json_of(const Instance& instance) {
     return std::move(json.set("children", std::move(children)));
 }
 
+bool has_module(const Instance& instance, const std::string& name) {
+    return std::find(instance.modules.begin(), instance.modules.end(), name) != instance.modules.end();
+}
+
 Exit run_tree(Context& context) {
     return with_instance(context, [&](Client& client) {
         const Instance instance = instance_tree(client);
+        if (!instance.modules.empty() && !has_module(instance, "job-route")) {
+            context.note(
+                "The module job-route is not loaded in this instance: children that it may have are not shown.");
+        }
         context.print(context.json ? json_text("weir.tree/1", json_of(instance))
                                    : instance_tree_text(instance, context.out));
         return Exit::ok;
