@@ -14,9 +14,9 @@ namespace weir {
 namespace {
 
 constexpr int depth_max = 2048;
-/// A number of fewer digits cannot leave its range: 18 digits fit 64 bits, as 19 do that begin with less than 9, and
-/// 1e300 a double.
-constexpr std::size_t integer_digits_sure = 18;
+/// Of 64 bits with a sign. So many fit an unsigned integer, whichever they are.
+constexpr std::size_t integer_digits_max = 19;
+/// A shorter number without an exponent cannot leave the range of a double.
 constexpr std::size_t real_size_sure = 300;
 
 /// The characters that end a run of plain characters in a string.
@@ -190,6 +190,7 @@ struct FlatReader {
     const char* const end;
     std::vector<FlatJson::Node>& nodes;
     const char* at = begin;
+    std::uint32_t used = 0;  ///< of nodes
 
     char peek() const { return at != end ? *at : '\0'; }
     bool take(char c) {
@@ -207,13 +208,17 @@ struct FlatReader {
     }
     std::string_view rest() const { return {at, static_cast<std::size_t>(end - at)}; }
     std::uint32_t place() const { return static_cast<std::uint32_t>(at - begin); }
-    std::size_t open(Kind kind) {
-        nodes.push_back({place(), 0, 0, kind});
-        return nodes.size() - 1;
+    std::uint32_t open(Kind kind) {
+        if (used == nodes.size()) {
+            nodes.resize(std::max<std::size_t>(64, 2 * nodes.size()));
+        }
+        nodes[used].begin = place();
+        nodes[used].kind = kind;
+        return used++;
     }
-    void close(std::size_t index) {
+    void close(std::uint32_t index) {
         nodes[index].end = place();
-        nodes[index].next = static_cast<std::uint32_t>(nodes.size());
+        nodes[index].next = used;
     }
 
     bool value(int depth) {
@@ -238,7 +243,7 @@ struct FlatReader {
         }
     }
     bool container(bool is_object, int depth) {
-        const std::size_t index = open(is_object ? Kind::object : Kind::array);
+        const std::uint32_t index = open(is_object ? Kind::object : Kind::array);
         const char last = is_object ? '}' : ']';
         ++at;
         skip_space();
@@ -265,7 +270,7 @@ struct FlatReader {
         return take(':');
     }
     bool word(std::string_view expected, Kind kind) {
-        const std::size_t index = open(kind);
+        const std::uint32_t index = open(kind);
         if (!rest().starts_with(expected)) {
             return false;
         }
@@ -274,7 +279,7 @@ struct FlatReader {
         return true;
     }
     bool string() {
-        const std::size_t index = open(Kind::plain_string);
+        const std::uint32_t index = open(Kind::plain_string);
         for (++at;; ++at) {
             at = end_of_plain(at, end);
             if (take('"')) {
@@ -303,35 +308,43 @@ struct FlatReader {
         }
         return !behind.empty() && plain_escape(behind[0]) != 0 ? 2 : 0;
     }
-    /// How many there are here.
-    std::size_t digits() {
+    /// How many there are here. Their value is right for at most integer_digits_max.
+    std::size_t digits(std::uint64_t& value) {
         const char* const first = at;
-        while (end - at >= 8 && are_eight_digits(at)) {
-            at += 8;
+        value = 0;
+        for (; end - at >= 8 && are_eight_digits(at); at += 8) {
+            value = value * 100'000'000 + eight_digits(at);
         }
-        while (at != end && is_digit(*at)) {
-            ++at;
+        for (; at != end && is_digit(*at); ++at) {
+            value = value * 10 + static_cast<std::uint64_t>(*at - '0');
         }
         return static_cast<std::size_t>(at - first);
     }
+    bool has_digits() {
+        std::uint64_t ignored = 0;
+        return digits(ignored) != 0;
+    }
     bool number() {
-        const std::uint32_t from = place();
-        (void)take('-');
+        const std::uint32_t index = open(Kind::integer);
+        const bool is_negative = take('-');
         const char* const first = at;
-        const std::size_t whole = digits();
+        std::uint64_t value = 0;
+        const std::size_t whole = digits(value);
         if (whole == 0 || (whole > 1 && *first == '0')) {
             return false;
         }
         if (const char c = peek(); c == '.' || c == 'e' || c == 'E') {
-            return real(from);
+            return real(index);
         }
-        nodes.push_back({from, place(), static_cast<std::uint32_t>(nodes.size()) + 1, Kind::integer});
-        const bool is_sure = whole <= integer_digits_sure || (whole == integer_digits_sure + 1 && *first < '9');
-        return is_sure || is_in_range(nodes.back());
+        close(index);
+        constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+        nodes[index].integer = static_cast<std::int64_t>(is_negative ? 0 - value : value);
+        return whole <= integer_digits_max && value <= most + (is_negative ? 1 : 0);
     }
     /// A number behind its integer part.
-    bool real(std::uint32_t from) {
-        if (take('.') && digits() == 0) {
+    bool real(std::uint32_t index) {
+        nodes[index].kind = Kind::real;
+        if (take('.') && !has_digits()) {
             return false;
         }
         const bool has_exponent = take('e') || take('E');
@@ -339,38 +352,18 @@ struct FlatReader {
             if (!take('-')) {
                 (void)take('+');
             }
-            if (digits() == 0) {
+            if (!has_digits()) {
                 return false;
             }
         }
-        nodes.push_back({from, place(), static_cast<std::uint32_t>(nodes.size()) + 1, Kind::real});
-        return (!has_exponent && place() - from <= real_size_sure) || is_in_range(nodes.back());
+        close(index);
+        return (!has_exponent && place() - nodes[index].begin <= real_size_sure) || is_in_range(nodes[index]);
     }
+    /// Of a real.
     bool is_in_range(const FlatJson::Node& node) const;
 };
 
 namespace {
-
-/// REQUIRES: an integer of JSON, which has no leading zeros.
-std::optional<std::int64_t> to_integer(std::string_view text) {
-    constexpr std::size_t digits_max = 19;  // of 64 bits; so many fit an unsigned integer, whichever they are
-    const bool is_negative = text.starts_with('-');
-    text.remove_prefix(is_negative ? 1 : 0);
-    if (text.size() > digits_max) {
-        return std::nullopt;
-    }
-    std::uint64_t value = 0;
-    for (; text.size() >= 8; text.remove_prefix(8)) {
-        value = value * 100'000'000 + eight_digits(text.data());
-    }
-    for (const char digit : text) {
-        value = value * 10 + static_cast<std::uint64_t>(digit - '0');
-    }
-    if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()} + (is_negative ? 1 : 0)) {
-        return std::nullopt;
-    }
-    return static_cast<std::int64_t>(is_negative ? 0 - value : value);
-}
 
 /// A power of ten that the number is less than 10 times of; for telling the too large from the too small.
 long magnitude(std::string_view text) {
@@ -406,13 +399,11 @@ std::optional<double> to_double(std::string_view text) {
 }  // namespace
 
 bool FlatReader::is_in_range(const FlatJson::Node& node) const {
-    const std::string_view number{begin + node.begin, node.end - node.begin};
-    return node.kind == Kind::integer ? to_integer(number).has_value() : to_double(number).has_value();
+    return to_double({begin + node.begin, node.end - node.begin}).has_value();
 }
 
 FlatValue FlatJson::read(std::string_view text) {
     text_ = text;
-    nodes_.clear();
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
         return {};
     }
@@ -421,7 +412,7 @@ FlatValue FlatJson::read(std::string_view text) {
         return {};
     }
     reader.skip_space();
-    return reader.at == reader.end ? FlatValue(this, 0, static_cast<std::uint32_t>(nodes_.size())) : FlatValue();
+    return reader.at == reader.end ? FlatValue(this, 0, reader.used) : FlatValue();
 }
 
 // ---- queries ----
@@ -448,7 +439,7 @@ std::optional<std::string> FlatValue::string() const {
 }
 
 std::optional<std::int64_t> FlatValue::integer() const {
-    return is(FlatJson::Kind::integer) ? to_integer(text()) : std::nullopt;
+    return is(FlatJson::Kind::integer) ? std::optional(in_->nodes_[index_].integer) : std::nullopt;
 }
 
 std::optional<double> FlatValue::number() const {

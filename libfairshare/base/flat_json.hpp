@@ -28,9 +28,10 @@ class FlatJson {
         std::uint32_t begin, end;  ///< in the text
         std::uint32_t next;        ///< behind it and all that is inside it
         Kind kind;
+        std::int64_t integer = 0;  ///< its value, if it is one
     };
     std::string_view text_;
-    std::vector<Node> nodes_;  ///< in the order of their beginnings
+    std::vector<Node> nodes_;  ///< in the order of their beginnings; those behind the last value are of earlier texts
 };
 
 /// A value of a FlatJson, or nothing. Valid until the next read(), and as long as the text.

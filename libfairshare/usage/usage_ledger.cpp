@@ -92,6 +92,13 @@ void UsageLedger::end(NodeId payer, std::int64_t rate, Instant at) {
     start(payer, -rate, at);
 }
 
+void UsageLedger::move(NodeId from, NodeId to, std::int64_t rate, Instant at) {
+    advance_frame(at);
+    const Cell delta{-rate * weight(at), -static_cast<__int128>(rate) * micros(at), rate};
+    post(to, delta);
+    post(from, {-delta.weighted, -delta.charged, -delta.rate});
+}
+
 void UsageLedger::charge(NodeId payer, std::int64_t rate, Instant from, Instant to) {
     advance_frame(std::max(from, to));
     const __int128 wide_rate = rate;

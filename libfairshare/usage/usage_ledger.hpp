@@ -70,6 +70,8 @@ class UsageLedger {
     void start(NodeId payer, std::int64_t rate, Instant at);
     /// The counterpart of start(): same payer, same rate.
     void end(NodeId payer, std::int64_t rate, Instant at);
+    /// start() for one payer and end() for another, at the same time.
+    void move(NodeId from, NodeId to, std::int64_t rate, Instant at);
     /// A whole job at once: start() and end() in one walk.
     void charge(NodeId payer, std::int64_t rate, Instant from, Instant to);
     /// Adds usage measured elsewhere, dated `at`; a negative amount corrects what was added at the same date.

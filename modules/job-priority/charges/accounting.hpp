@@ -19,6 +19,9 @@
 
 namespace weir::priority {
 
+/// An ordered map: with a hash table a guest, who chooses the numbers of his jobs, could choose colliding ones.
+using ReportedJobs = std::map<ReportedKey, RunningJob>;
+
 /// The source of the rows that it marks.
 class Accounting : public RowSource {
   public:
@@ -58,13 +61,10 @@ class Accounting : public RowSource {
     /// later. So no instant is reported twice and no payer's rate is negative. Returns the job; null, without
     /// effect, if that job is not charged or has no core left, if `key` is open, or too deep. O(depth + log jobs).
     const RunningJob* report_start(ReportedKey key, const ReportedStart& start);
-    /// Moves them back, after those of every job inside it, and likewise dated; returns when. Nothing, without effect,
-    /// if `key` is not open.
+    /// Moves them back, after those of every job inside it, and likewise dated; returns when.
     /// \param is_kept  if it is an instance, its next life may correct what was open in it: as close_child()
-    std::optional<Instant> report_end(ReportedKey key, Instant at, bool is_kept = false);
-    const std::map<ReportedKey, RunningJob>& reported() const { return reported_; }
-    /// Null if no such job is open.
-    const RunningJob* find_reported(ReportedKey key) const;
+    Instant report_end(ReportedJobs::const_iterator job, Instant at, bool is_kept);
+    const ReportedJobs& reported() const { return reported_; }
     /// Call before end() of a child instance's job. Keeps what its next life may correct, of it and of the jobs open in
     /// it, and the position of its record stream. O(jobs open in it).
     void close_child(FluxJobId child, const DownlinkRow& downlink, Instant at);
@@ -121,15 +121,15 @@ class Accounting : public RowSource {
     bool is_too_deep(const ReportedKey& key, std::uint64_t inside) const;
     Instant told_until(const ReportedKey& of, const RunningJob& job) const;
     Instant date_report(FluxJobId child, std::uint64_t inside, RunningJob& lender, Instant at);
-    void close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at);
+    void close(ReportedJobs::const_iterator reported, Instant at);
     void end_inside(ReportedKey around, Instant at);
     void end_all_of(FluxJobId child, Instant at);
     void keep_with_inside(ReportedKey key, Instant at, bool is_told);
 
     Ledgers ledgers_;
     std::map<FluxJobId, RunningJob> running_;
-    std::map<ReportedKey, RunningJob> reported_;  // start and cores as moved; ends with its child
-    InsideIndex inside_;                          // of reported_, but for those directly in a child's own job
+    ReportedJobs reported_;  // start and cores as moved; ends with its child
+    InsideIndex inside_;     // of reported_, but for those directly in a child's own job
     ClosedJobs closed_;
     ChargedRuns charged_;
 };

@@ -39,11 +39,6 @@ Instant Accounting::date_report(FluxJobId child, std::uint64_t inside, RunningJo
     return lender.told_until;
 }
 
-const RunningJob* Accounting::find_reported(ReportedKey key) const {
-    const auto found = reported_.find(key);
-    return found == reported_.end() ? nullptr : &found->second;
-}
-
 const RunningJob* Accounting::report_start(ReportedKey key, const ReportedStart& start) {
     RunningJob* from = lender(key.first, start.inside);
     const std::int64_t moved = from == nullptr ? 0 : std::min(start.cores, from->cores - from->given);
@@ -57,8 +52,7 @@ const RunningJob* Accounting::report_start(ReportedKey key, const ReportedStart&
     const Instant at = date_report(key.first, start.inside, *from, start.at);
     const RunningJob& job = reported_.emplace_hint(behind, key, job_of(start, *from, moved, at))->second;
     from->given += moved;
-    ledgers_.lend(*from, job);
-    ledgers_.open(job);
+    ledgers_.open_inside(*from, job);
     if (job.inside != 0) {
         inside_.add(key, job.inside);
     }
@@ -76,20 +70,17 @@ Instant Accounting::told_until(const ReportedKey& of, const RunningJob& job) con
     return until;
 }
 
-std::optional<Instant> Accounting::report_end(ReportedKey key, Instant at, bool is_kept) {
-    const auto found = reported_.find(key);
-    if (found == reported_.end()) {
-        return std::nullopt;
+Instant Accounting::report_end(ReportedJobs::const_iterator job, Instant at, bool is_kept) {
+    const ReportedKey key = job->first;
+    at = std::max(at, told_until(key, job->second));
+    if (RunningJob* to = lender(key.first, job->second.inside)) {
+        at = date_report(key.first, job->second.inside, *to, at);
     }
-    at = std::max(at, told_until(key, found->second));
-    if (RunningJob* to = lender(key.first, found->second.inside)) {
-        at = date_report(key.first, found->second.inside, *to, at);
-    }
-    if (is_kept && (inside_.has(key) || found->second.payer == idle)) {  // it runs an instance
+    if (is_kept && (inside_.has(key) || job->second.payer == idle)) {  // it runs an instance
         keep_with_inside(key, at, true);
         closed_.prune(ledgers_.log());
     }
-    close(found, at);
+    close(job, at);
     return at;
 }
 
@@ -102,20 +93,21 @@ void Accounting::keep_with_inside(ReportedKey key, Instant at, bool is_told) {
 }
 
 /// REQUIRES: `at` is not before the job's start.
-void Accounting::close(std::map<ReportedKey, RunningJob>::iterator reported, Instant at) {
+void Accounting::close(ReportedJobs::const_iterator reported, Instant at) {
     const ReportedKey key = reported->first;
     end_inside(key, at);
     const auto node = reported_.extract(reported);
     const RunningJob& job = node.mapped();
     if (RunningJob* to = lender(key.first, job.inside)) {
         to->given -= job.cores;
-        ledgers_.take_back(*to, job, at);
+        ledgers_.close_inside(*to, job, at);
+    } else {
+        ledgers_.close(job, at);
     }
-    ledgers_.close(job, at);
     if (job.inside != 0) {
         inside_.remove(key, job.inside);
     }
-    ledgers_.log().mark_reported(key);
+    ledgers_.log().mark_reported_ended(key);
 }
 
 void Accounting::end_all_of(FluxJobId child, Instant at) {

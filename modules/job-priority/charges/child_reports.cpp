@@ -151,14 +151,15 @@ void ChildReports::apply(const Reporter& from, const UplinkRow& record) {
         return;
     }
     const ReportedKey around{from.child, record.is_start ? record.inside : record.job};
-    const RunningJob* open = around.second != 0 ? accounting_.find_reported(around) : nullptr;
-    if (open == nullptr && apply_to_past(from, record)) {
+    const ReportedJobs& jobs = accounting_.reported();
+    const auto open = around.second != 0 ? jobs.find(around) : jobs.end();
+    if (open == jobs.end() && apply_to_past(from, record)) {
         return;
     }
     if (record.is_start) {
         apply_start(from, record);
-    } else if (open != nullptr) {
-        apply_end(from, record, *open);
+    } else if (open != jobs.end()) {
+        apply_end(from, record, open);
     }
 }
 
@@ -178,16 +179,16 @@ void ChildReports::apply_start(const Reporter& from, const UplinkRow& record) {
     }
 }
 
-void ChildReports::apply_end(const Reporter& from, const UplinkRow& record, const RunningJob& open) {
-    touched_.push_back(open.payer);
+void ChildReports::apply_end(const Reporter& from, const UplinkRow& record, ReportedJobs::const_iterator open) {
+    touched_.push_back(open->second.payer);
     std::optional<UplinkRow> above;
     if (uplink_.is_child()) {
         above = named_above(from.child, record);  // while the job is known
     }
     const bool is_kept = from.job != nullptr && book_.is_owners(*from.job);
-    const auto at = accounting_.report_end({from.child, record.job}, record.time, is_kept);
+    const Instant at = accounting_.report_end(open, record.time, is_kept);
     if (above) {
-        above->time = at.value_or(record.time);
+        above->time = at;
         uplink_.record(std::move(*above));
     }
 }

@@ -64,7 +64,7 @@ class ChildReports {
     };
     void apply(const Reporter& from, const UplinkRow& record);
     void apply_start(const Reporter& from, const UplinkRow& record);
-    void apply_end(const Reporter& from, const UplinkRow& record, const RunningJob& open);
+    void apply_end(const Reporter& from, const UplinkRow& record, ReportedJobs::const_iterator open);
     /// The name of a child's job in records to our own parent; job 0 is the child's own job.
     std::uint64_t name_above(ReportedKey key) const;
     std::uint64_t new_name_above(ReportedKey key) const;

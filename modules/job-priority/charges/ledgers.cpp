@@ -86,6 +86,20 @@ void Ledgers::post(NodeId payer, std::int64_t rate, Instant at) {
     const std::int64_t frame = core_seconds_.frame();
     post_to(core_seconds_, payer, rate, at);
     log_->mark_payer(payer);
+    checkpoint_after(frame);
+}
+
+/// Someone else pays from `at` on.
+void Ledgers::move(NodeId from, NodeId to, std::int64_t rate, Instant at) {
+    const std::int64_t frame = core_seconds_.frame();
+    core_seconds_.move(from, to, rate, at);
+    log_->mark_payer(from);
+    log_->mark_payer(to);
+    checkpoint_after(frame);
+}
+
+/// When the frame moved on, the numbers of every payer changed.
+void Ledgers::checkpoint_after(std::int64_t frame) {
     if (core_seconds_.frame() != frame) {
         log_->want_checkpoint();
     }
@@ -124,15 +138,18 @@ void Ledgers::close(const RunningJob& job, Instant at) {
     count_end(counted(job), at);
 }
 
-void Ledgers::lend(const RunningJob& from, const RunningJob& inner) {
-    post(from.payer, -inner.cores, inner.start);
+void Ledgers::open_inside(const RunningJob& from, const RunningJob& inner) {
+    move(from.payer, inner.payer, inner.cores, inner.start);
     count_start(counted_lent(from, inner));
+    count_start(counted(inner));
 }
 
-void Ledgers::take_back(const RunningJob& from, const RunningJob& inner, Instant at) {
-    post(from.payer, inner.cores, at);
+void Ledgers::close_inside(const RunningJob& from, const RunningJob& inner, Instant at) {
+    move(inner.payer, from.payer, inner.cores, at);
     book(from, -inner.cores, inner.start, at);
+    book(inner, inner.cores, inner.start, at);
     count_end(counted_lent(from, inner), at);
+    count_end(counted(inner), at);
 }
 
 void Ledgers::pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, Instant from, Instant to) {

@@ -42,10 +42,9 @@ class Ledgers {
     void open(const RunningJob& job);
     /// The charge that open() began ends. REQUIRES: `job` has the same values; `at` is not before its start.
     void close(const RunningJob& job, Instant at);
-    /// From `inner`'s start on the payer of `from` does not pay for the cores that `inner` uses.
-    void lend(const RunningJob& from, const RunningJob& inner);
-    /// The payer pays for them again.
-    void take_back(const RunningJob& from, const RunningJob& inner, Instant at);
+    /// The same of a job that uses cores of `from`, whose payer does not pay for them meanwhile.
+    void open_inside(const RunningJob& from, const RunningJob& inner);
+    void close_inside(const RunningJob& from, const RunningJob& inner, Instant at);
     /// The payer of `job` pays for `cores` (negative: less) at `rate` between two instants of the past.
     void pay(const RunningJob& job, std::int64_t cores, std::int64_t rate, Instant from, Instant to);
 
@@ -65,19 +64,19 @@ class Ledgers {
     /// \return by old node, the new payer
     std::vector<NodeId> rebind(ShareTreePtr tree, Instant at);
     /// After rebind(): the payer of a job of open(), whose leaf an earlier rebind() removed, is charged for it from
-    /// `at` on; the same for a job of lend(), where it is that of `from`. Logs nothing, like rebind().
+    /// `at` on; the same for a job of open_inside(), where it is that of `from`. Logs nothing, like rebind().
     void charge_returned(const RunningJob& job, Instant at);
     void lend_returned(const RunningJob& from, const RunningJob& inner, Instant at);
 
     // ---- how usage is counted ----
     /// Whether these rules count in the site's own way, and the present ones do not.
     bool begins_to_count(const Counting& counting) const { return counting.rules && !counted_; }
-    /// The charge of a job of open(), and of one of lend(), for configure().
+    /// The charge of a job of open(), and what `from` is charged less for one of open_inside(), for configure().
     static CountedJob counted(const RunningJob& job);
     static CountedJob counted_lent(const RunningJob& from, const RunningJob& inner);
     /// Usage at `at` stays the same as far as the new way of counting allows (CountedUsage::set_rules()). If the site
     /// begins to count in its own way, it starts from the core-seconds, and running jobs are charged as they run.
-    /// \param running  every job of open() and lend() that has not ended
+    /// \param running  every charge of open() and open_inside() that has not ended
     void configure(const Counting& counting, std::span<const CountedJob> running, Instant at);
     /// Clears decayed usage at the last boundary of `period` that passed up to `at`, if one did since the last event or
     /// reset. Call it before an event dated `at` is applied; then the result does not depend on the times of the calls.
@@ -102,6 +101,8 @@ class Ledgers {
 
   private:
     void post(NodeId payer, std::int64_t rate, Instant at);
+    void move(NodeId from, NodeId to, std::int64_t rate, Instant at);
+    void checkpoint_after(std::int64_t frame);
     void move_from_nobody(NodeId payer, std::int64_t rate, Instant at);
     void book(const RunningJob& job, std::int64_t cores, Instant from, Instant to);
     void count_start(const CountedJob& job);

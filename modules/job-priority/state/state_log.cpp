@@ -7,6 +7,27 @@
 
 namespace weir::priority {
 
+void MarkedHours::add(const PayerHour<std::string_view>& hour, std::int64_t core_us) {
+    std::size_t& recent = recent_[recent_place(hour.payer)];
+    if (recent >= sums_.size() || sums_[recent].first.key() != hour.key()) {
+        if (sums_.size() >= limit_) {
+            merge();
+        }
+        recent = sums_.size();
+        sums_.push_back({{hour.hour, hour.payer, std::string(hour.queue), std::string(hour.project)}, 0});
+    }
+    sums_[recent].second += core_us;
+}
+
+void MarkedHours::merge() {
+    std::map<HourOfPayer, std::int64_t> merged;
+    for (auto& [hour, core_us] : sums_) {
+        merged[hour] += core_us;
+    }
+    sums_.assign(merged.begin(), merged.end());
+    limit_ = std::max(limit_, 2 * sums_.size());
+}
+
 void StateLog::restore(const SavedState& saved) {
     *this = StateLog();
     meta_ = saved.meta;
@@ -77,20 +98,9 @@ void StateLog::acknowledge_uplink(std::uint64_t seq) {
     batch_.uplink_acked = std::max(batch_.uplink_acked, seq);
 }
 
-void StateLog::add_usage(const PayerHour<std::string_view>& hour, std::int64_t core_us) {
-    auto place = marks_.usage.lower_bound(hour);
-    if (place == marks_.usage.end() || hour < place->first) {
-        const HourOfPayer own{hour.hour, hour.payer, std::string(hour.queue), std::string(hour.project)};
-        place = marks_.usage.emplace_hint(place, own, 0);
-    }
-    place->second += core_us;
-}
-
 UsageHours StateLog::unwritten_usage(const RowSource& source) const {
     UsageHours hours = batch_.usage;
-    for (const auto& [hour, core_us] : marks_.usage) {
-        hours[source.slot_of(hour)] += core_us;
-    }
+    marks_.usage.each([&](const HourOfPayer& hour, std::int64_t core_us) { hours[source.slot_of(hour)] += core_us; });
     return hours;
 }
 
@@ -118,15 +128,32 @@ void StateLog::take_ledger(const RowSource& source) {
     is_checkpoint_due_ = false;
 }
 
+/// In the order of the keys. One that ended has a row all the same if it began anew.
+void StateLog::take_reported(const RowSource& source) {
+    const auto put = [this](const ReportedKey& key, std::optional<RunningRow> row) {
+        batch_.reported.insert_or_assign(batch_.reported.end(), key, std::move(row));
+    };
+    const std::vector<ReportedKey>& ended = marks_.ended.all();
+    auto next = ended.begin();
+    for (const ReportedKey& key : marks_.reported.all()) {
+        for (; next != ended.end() && *next < key; ++next) {
+            put(*next, std::nullopt);
+        }
+        next += next != ended.end() && *next == key ? 1 : 0;
+        put(key, source.row_of_reported(key));
+    }
+    for (; next != ended.end(); ++next) {
+        put(*next, std::nullopt);
+    }
+}
+
 StateBatch StateLog::take(const RowSource& source) {
     take_ledger(source);
     name_usage(source);
     for (const std::uint64_t id : marks_.running.all()) {
         batch_.running[id] = source.row_of_running(id);
     }
-    for (const ReportedKey& key : marks_.reported.all()) {
-        batch_.reported.insert_or_assign(batch_.reported.end(), key, source.row_of_reported(key));
-    }
+    take_reported(source);
     for (const ReportedKey& key : marks_.closed.all()) {
         batch_.closed[key] = source.row_of_closed(key);
     }

@@ -4,6 +4,7 @@
 // not know: SQLite, what the rows mean.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,8 +27,8 @@ struct LedgerCheckpoint {
     CountedUsageState counted;
 };
 
-/// Whose hour it is, in the tree in force; queue and project as in UsageSlot. `Text` is std::string in a table, and
-/// std::string_view to look there.
+/// Whose hour it is, in the tree in force; queue and project as in UsageSlot. `Text` is std::string where it is kept,
+/// and std::string_view to look there.
 template <typename Text>
 struct PayerHour {
     std::int64_t hour = 0;
@@ -38,10 +39,7 @@ struct PayerHour {
     std::tuple<std::int64_t, std::uint32_t, std::string_view, std::string_view> key() const {
         return {hour, payer.value, queue, project};
     }
-    template <typename Other>
-    friend bool operator<(const PayerHour& a, const PayerHour<Other>& b) {
-        return a.key() < b.key();
-    }
+    friend bool operator<(const PayerHour& a, const PayerHour& b) { return a.key() < b.key(); }
 };
 using HourOfPayer = PayerHour<std::string>;
 
@@ -58,15 +56,29 @@ class RowSource {
     virtual std::optional<ClosedRow> row_of_closed(ReportedKey key) const = 0;
 };
 
+/// Where what was added last of a key is remembered: a number below recent_places.
+inline constexpr std::size_t recent_places = 64;
+inline std::size_t recent_place(std::uint64_t number) {
+    return number * 0x9e3779b97f4a7c15 >> 58;  // Fibonacci hashing (Knuth, volume 3, section 6.4)
+}
+inline std::size_t recent_place(NodeId payer) {
+    return recent_place(payer.value);
+}
+inline std::size_t recent_place(const ReportedKey& key) {
+    return recent_place(key.first ^ key.second);
+}
+
 /// What was marked, once each, ascending. Marking allocates nothing most of the time.
 template <typename Key>
 class MarkedKeys {
   public:
-    /// O(log marks), amortised.
+    /// O(1) for a key that was marked a short while ago, else O(log marks), amortised.
     void insert(Key key) {
-        if (std::find(keys_.end() - std::min<std::ptrdiff_t>(2, std::ssize(keys_)), keys_.end(), key) != keys_.end()) {
-            return;  // the payer who lends to one job after the other
+        std::size_t& recent = recent_[recent_place(key)];
+        if (recent < keys_.size() && keys_[recent] == key) {
+            return;
         }
+        recent = keys_.size();
         keys_.push_back(key);
         if (keys_.size() >= limit_) {
             limit_ = std::max(limit_, 2 * all().size());
@@ -83,7 +95,31 @@ class MarkedKeys {
 
   private:
     std::vector<Key> keys_;
-    std::size_t limit_ = 4096;  ///< then duplicates go
+    std::array<std::size_t, recent_places> recent_{};  ///< indices into keys_, of any key or behind the end
+    std::size_t limit_ = 4096;                         ///< then duplicates go
+};
+
+/// Core-microseconds by hour. Adding allocates nothing most of the time.
+class MarkedHours {
+  public:
+    /// O(1) for an hour that was added to a short while ago, else O(log hours), amortised.
+    void add(const PayerHour<std::string_view>& hour, std::int64_t core_us);
+    /// Calls take(hour, core-microseconds); an hour may occur several times.
+    template <typename Take>
+    void each(const Take& take) const {
+        for (const auto& [hour, core_us] : sums_) {
+            take(hour, core_us);
+        }
+    }
+    bool empty() const { return sums_.empty(); }
+    void clear() { sums_.clear(); }
+
+  private:
+    void merge();
+
+    std::vector<std::pair<HourOfPayer, std::int64_t>> sums_;
+    std::array<std::size_t, recent_places> recent_{};  ///< as in MarkedKeys
+    std::size_t limit_ = 4096;
 };
 
 class StateLog {
@@ -115,8 +151,10 @@ class StateLog {
     void mark_payer(NodeId payer) { marks_.payers.insert(payer); }
     void mark_running(std::uint64_t id) { marks_.running.insert(id); }
     void mark_reported(ReportedKey key) { marks_.reported.insert(key); }
+    /// It has no row now. If it begins anew, it is marked anew.
+    void mark_reported_ended(ReportedKey key) { marks_.ended.insert(key); }
     void mark_closed(ReportedKey key) { marks_.closed.insert(key); }
-    void add_usage(const PayerHour<std::string_view>& hour, std::int64_t core_us);
+    void add_usage(const PayerHour<std::string_view>& hour, std::int64_t core_us) { marks_.usage.add(hour, core_us); }
     /// The hours that are not written yet. O(hours).
     UsageHours unwritten_usage(const RowSource& source) const;
     /// Call before the tree is replaced: names the hours so far by the tree in force.
@@ -144,21 +182,24 @@ class StateLog {
     struct Marks {
         MarkedKeys<NodeId> payers;
         MarkedKeys<std::uint64_t> running;
-        MarkedKeys<ReportedKey> reported, closed;
-        std::map<HourOfPayer, std::int64_t, std::less<>> usage;
+        MarkedKeys<ReportedKey> reported, ended, closed;
+        MarkedHours usage;
 
         bool is_empty() const {
-            return payers.empty() && running.empty() && reported.empty() && closed.empty() && usage.empty();
+            return payers.empty() && running.empty() && reported.empty() && ended.empty() && closed.empty() &&
+                   usage.empty();
         }
         void clear() {
             payers.clear();
             running.clear();
             reported.clear();
+            ended.clear();
             closed.clear();
             usage.clear();
         }
     };
     void take_ledger(const RowSource& source);
+    void take_reported(const RowSource& source);
 
     StateMeta meta_;
     StateBatch batch_;

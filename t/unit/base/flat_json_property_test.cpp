@@ -240,9 +240,9 @@ TEST_CASE("flat json: the edges") {
     }
 }
 
-// Mutant: libfairshare/base/flat_json.cpp: (whole == integer_digits_sure + 1 && *first < '9') => whole <= 19
+// Mutant: libfairshare/base/flat_json.cpp: whole <= integer_digits_max && => true &&
 // Mutant: libfairshare/base/flat_json.cpp: && ((word + sixes) & upper) == threes => && true
-// Mutant: libfairshare/base/flat_json.cpp: + (is_negative ? 1 : 0)) { => ) {
+// Mutant: libfairshare/base/flat_json.cpp: most + (is_negative ? 1 : 0) => most
 // Mutant: libfairshare/base/flat_json.cpp: (whole > 1 && *first == '0') => false
 TEST_CASE("flat json: integers of each length, and what is almost one") {
     for (std::size_t length = 1; length <= 24; ++length) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // The log of changed rows: what one batch carries, and what a batch that could not be written leaves behind.
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -28,7 +29,9 @@ class Rows : public RowSource {
     }
     std::string path_of(NodeId) const override { return "bio/@bob"; }
     std::optional<PayerState> row_of_payer(NodeId) const override { return PayerState{"bio/@bob", {}, {}, rate}; }
-    UsageSlot slot_of(const HourOfPayer& hour) const override { return {.hour = hour.hour, .account = account}; }
+    UsageSlot slot_of(const HourOfPayer& hour) const override {
+        return {.hour = hour.hour, .account = account, .project = hour.project};
+    }
     std::optional<RunningRow> row_of_running(std::uint64_t id) const override { return found(running, id); }
     std::optional<RunningRow> row_of_reported(ReportedKey key) const override { return found(reported, key); }
     std::optional<ClosedRow> row_of_closed(ReportedKey key) const override { return found(closed, key); }
@@ -113,6 +116,47 @@ TEST_CASE("state log: the row of what is marked is made once, as it is when the 
     CHECK(batch.closed.at({1, 5})->end == at(2));
     CHECK_FALSE(log.is_dirty());
     CHECK(log.take(rows).is_empty());
+}
+
+// Mutant: modules/job-priority/state/state_log.cpp: next += next != ended.end() && *next == key ? 1 : 0; => ;
+TEST_CASE("state log: a reported job that ended has no row, unless it began anew") {
+    StateLog log = log_with_ledger();
+    Rows rows;
+    rows.reported = {{{1, 4}, row(4)}, {{1, 6}, row(6)}, {{2, 1}, row(7)}};
+    for (const std::uint64_t job : {3, 4, 5, 6, 8}) {
+        log.mark_reported_ended({1, job});
+    }
+    for (const ReportedKey& key : {ReportedKey{1, 4}, ReportedKey{1, 6}, ReportedKey{1, 5}, ReportedKey{2, 1}}) {
+        log.mark_reported(key);
+    }
+    const StateBatch batch = log.take(rows);
+    std::map<ReportedKey, std::int64_t> cores;
+    for (const auto& [key, row] : batch.reported) {
+        cores[key] = row ? row->cores : 0;
+    }
+    CHECK(cores == std::map<ReportedKey, std::int64_t>{
+                       {{1, 3}, 0}, {{1, 4}, 4}, {{1, 5}, 0}, {{1, 6}, 6}, {{1, 8}, 0}, {{2, 1}, 7}});
+    CHECK_FALSE(log.is_dirty());
+    log.mark_reported_ended({1, 4});
+    CHECK(log.is_dirty());
+    CHECK(log.take(rows).reported.count({1, 4}) == 1);
+}
+
+// Mutant: modules/job-priority/state/state_log.cpp: merged[hour] += core_us; => merged[hour] = core_us;
+// Mutant: modules/job-priority/state/state_log.cpp: sums_[recent].first.key() != hour.key() => false
+TEST_CASE("state log: nothing of any hour is lost, however many there are") {
+    StateLog log = log_with_ledger();
+    const Rows rows;
+    UsageHours expected;
+    const std::array<std::string, 2> projects{"", "lattice"};
+    for (std::int64_t i = 0; i < 30000; ++i) {
+        const std::int64_t hour = i % 7 == 0 ? 3 : i % 3000;
+        const std::string& project = projects[static_cast<std::size_t>(i / 5 % 2)];
+        log.add_usage({hour, i % 11 == 0 ? idle : bobs, "", project}, i);
+        expected[rows.slot_of({hour, bobs, "", project})] += i;
+    }
+    CHECK(log.unwritten_usage(rows) == expected);
+    CHECK(log.take(rows).usage == expected);
 }
 
 TEST_CASE("state log: hours that are not written have the names of the tree that was in force") {
