@@ -8,6 +8,7 @@
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/job-priority/sends/accounts_view.hpp"
 #include "modules/job-priority/sends/project_view.hpp"
+#include "modules/job-priority/sends/shown_rate.hpp"
 #include "modules/job-priority/tap/tap_table.hpp"
 #include "modules/job-priority/tree/unknown_names.hpp"
 
@@ -17,9 +18,6 @@ namespace {
 constexpr double plugin_retry_first_s = 0.1;
 constexpr double plugin_retry_last_s = 10.0;
 constexpr double plugin_timeout_s = 60.0;
-/// Values for display that are sent a second, unless push-rate is set. One costs a stock Flux half a millisecond.
-constexpr double shown_rate_head = 20.;
-constexpr double shown_rate_numbers = 1000.;
 constexpr double shown_pause_s = 0.5;
 /// More than [id,priority] takes.
 constexpr std::size_t pair_bytes = 36;
@@ -95,12 +93,12 @@ std::size_t PluginLink::shown_max() {
         return SIZE_MAX;
     }
     const Settings& settings = service_.settings();
-    const bool is_for_children = service_.ranking().queue().is_routed();
+    const PendingQueue& queue = service_.ranking().queue();
+    const bool is_for_children = queue.is_routed();
     if (is_for_children && !settings.push_rate) {
         return shown_by_pace();
     }
-    return shown_by_rate(
-        settings.push_rate.value_or(settings.push == config::PushRule::head ? shown_rate_head : shown_rate_numbers));
+    return shown_by_rate(settings.push_rate.value_or(shown_rate(settings.push, queue.size())));
 }
 
 std::size_t PluginLink::shown_by_rate(double rate) {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "modules/job-priority/sends/pusher.hpp"
+#include "modules/job-priority/sends/shown_rate.hpp"
 #include "modules/job-priority/sends/value_pace.hpp"
 #include "t/unit/draws.hpp"
 
@@ -199,6 +200,15 @@ TEST_CASE("pusher: of the values for display the ones that change the head of th
     pusher.want_shown(1, 15);  // as it was
     pusher.forget(2);
     CHECK(pusher.next(10)->jobs == Values{{3, 97}});
+}
+
+TEST_CASE("shown rate: the deeper the queue, the fewer values are sent for display") {
+    using config::PushRule;
+    CHECK(shown_rate(PushRule::head, 0) == 20);
+    CHECK(shown_rate(PushRule::head, 2000) == 20);
+    CHECK(shown_rate(PushRule::head, 16000) == 2.5);
+    CHECK(shown_rate(PushRule::head, 64000) == 0.625);
+    CHECK(shown_rate(PushRule::numbers, 64000) == 1000);
 }
 
 TEST_CASE("value pace: requests are as long as they may be, and take a quarter of the time at most") {
