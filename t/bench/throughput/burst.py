@@ -3,8 +3,9 @@
 """burst.py FLUX BUILD JOBS SIDE... [--same] [--options WEIR_KEY=VALUE...]: a burst of JOBS jobs through a stock Flux, once a side.
 Prints jobs/s, CPU seconds of the whole broker (with the processes of its modules), pushed priorities and starts out of order.
 
-A SIDE is SCHEDULER or SCHEDULER+priority, where SCHEDULER is sched-simple or one of Weir's. The jobs belong to three banks of equal
-shares, ask for 1 to 4 of 32 cores and have urgencies 6 to 16; their execution is mocked and lasts 1 ms. --same: all jobs are alike
+A SIDE is SCHEDULER, SCHEDULER+priority or SCHEDULER+given, where SCHEDULER is sched-simple or one of Weir's. "given" is without Weir's
+plugin: each job has, from its submission on, its place in the order in which the side before it started the same jobs. So it shows what
+that order costs Flux itself. The jobs belong to three banks of equal shares, ask for 1 to 4 of 32 cores and have urgencies 6 to 16; their execution is mocked and lasts 1 ms. --same: all jobs are alike
 and of one bank, as those of flux-core's own src/test/throughput.py.
 
 The order is checked from the jobs' eventlogs, without asking job-priority: usage is added up from alloc to free. A start is out of
@@ -49,17 +50,21 @@ def configuration(folder, build, side, options):
             text.write(option.replace("=", " = ", 1) + "\n")
         text.write(f'[resource]\nnoverify = true\n[[resource.config]]\nhosts = "{os.uname().nodename}"\ncores = "0-{CORES - 1}"\n')
         if "+priority" in side:
-            tap = os.path.join(build, "lib/flux/job-manager/plugins/job-priority-tap.so")
-            text.write(f'[job-manager]\nplugins = [{{ load = "{tap}" }}]\n')
+            plugin = os.path.join(build, "lib/flux/job-manager/plugins/job-priority-tap.so")
+        elif "+given" in side:
+            plugin = os.path.join(build, "t/bench/throughput/given-order.so")
+        else:
+            return config
+        text.write(f'[job-manager]\nplugins = [{{ load = "{plugin}" }}]\n')
     return config
 
 
-def run_side(arguments, side):
+def run_side(arguments, side, order_file):
     with tempfile.TemporaryDirectory(prefix="weir-burst-") as folder:
         config = configuration(folder, arguments.build, side, arguments.options)
         command = [arguments.flux, "start", "--test-size=1", "--setattr=broker.module-nopanic=1", f"--config-path={config}",
                    f"--setattr=rundir={folder}", f"--setattr=statedir={folder}", arguments.flux, "python", os.path.abspath(__file__),
-                   "--inside", arguments.flux, arguments.build, str(arguments.jobs), side]
+                   "--inside", order_file, arguments.flux, arguments.build, str(arguments.jobs), side]
         if arguments.same:
             command.append("--same")
         return subprocess.run(command, check=False).returncode
@@ -102,8 +107,8 @@ def thread_seconds(pid):
 class Submission:
     """Submits jobs, a bounded number of requests at a time."""
 
-    def __init__(self, handle, total, is_same):
-        self.handle, self.total, self.is_same = handle, total, is_same
+    def __init__(self, handle, total, is_same, places):
+        self.handle, self.total, self.is_same, self.places = handle, total, is_same, places
         self.sent = self.answered = self.failed = 0
         self.state = 12345
 
@@ -117,8 +122,11 @@ class Submission:
             "resources": [{"type": "slot", "count": 1, "label": "task", "with": [{"type": "core", "count": cores}]}],
             "tasks": [{"command": ["true"], "slot": "task", "count": {"per_slot": 1}}],
             "attributes": {"system": {"duration": 60, "bank": bank, "cwd": "/", "environment": {},
-                                      "exec": {"test": {"run_duration": "0.001s"}}}},
+                                      "exec": {"test": {"run_duration": "0.001s"}}},
+                           "user": {"number": self.sent}},
             "version": 1}
+        if self.places:
+            jobspec["attributes"]["user"]["place"] = self.places[self.sent]
         self.sent += 1
         from flux import job
         job.submit_async(self.handle, json.dumps(jobspec), urgency=urgency).then(self.done)
@@ -159,7 +167,7 @@ def inside(arguments):
     broker = int(handle.attr_get("broker.pid"))
     threads = thread_seconds(broker)
     cpu, begin = process_seconds(broker), time.time()
-    submission = Submission(handle, arguments.jobs, arguments.same)
+    submission = Submission(handle, arguments.jobs, arguments.same, places_of_last(arguments) if "+given" in arguments.side[0] else [])
     submission.run()
     submitted = time.time() - begin
     waiting = None
@@ -177,6 +185,7 @@ def inside(arguments):
     first = min(log["submit"]["timestamp"] for log in logs.values())
     last = max(log["clean"]["timestamp"] for log in logs.values())
     events = sum(log["priorities"] for log in logs.values())
+    write_places(arguments, logs)
     in_bank, between, longest = out_of_order(logs)
     print(f"{arguments.side[0]:28} jobs {arguments.jobs}  waiting when all were submitted {waiting}  submitted in {submitted:.1f} s  "
           f"{arguments.jobs / (last - first):.1f} jobs/s  CPU {cpu:.1f} s ({cpu / arguments.jobs * 1e3:.2f} ms a job)  "
@@ -186,6 +195,21 @@ def inside(arguments):
         f"{name} {after[name] - threads.get(name, 0):.1f}" for name in sorted(after, key=lambda n: threads.get(n, 0) - after[n])
         if after[name] - threads.get(name, 0) >= 0.05), flush=True)
     subprocess.run(["flux", "module", "remove", "-f", "job-priority"], check=False, stderr=subprocess.DEVNULL)
+
+
+def places_of_last(arguments):
+    """The place of each job, by its number, in the order of the starts of the side before."""
+    with open(arguments.inside, encoding="utf-8") as text:
+        return json.load(text)
+
+
+def write_places(arguments, logs):
+    numbers = [log["jobspec"]["attributes"]["user"]["number"] for log in sorted(logs.values(), key=lambda log: log["alloc"]["timestamp"])]
+    places = [0] * len(numbers)
+    for place, number in enumerate(numbers):
+        places[number] = place
+    with open(arguments.inside, "w", encoding="utf-8") as text:
+        json.dump(places, text)
 
 
 def eventlogs(handle):
@@ -262,7 +286,7 @@ def out_of_order(logs):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--inside", action="store_true")
+    parser.add_argument("--inside", metavar="ORDER_FILE")
     parser.add_argument("--same", action="store_true")
     parser.add_argument("flux")
     parser.add_argument("build")
@@ -273,7 +297,8 @@ def main():
     if arguments.inside:
         return inside(arguments)
     arguments.build = os.path.abspath(arguments.build)
-    return max(run_side(arguments, side) for side in arguments.side)
+    with tempfile.TemporaryDirectory(prefix="weir-burst-") as folder:
+        return max(run_side(arguments, side, os.path.join(folder, "order")) for side in arguments.side)
 
 
 if __name__ == "__main__":
