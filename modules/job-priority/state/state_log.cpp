@@ -3,6 +3,7 @@
 #include "modules/job-priority/state/state_log.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace weir::priority {

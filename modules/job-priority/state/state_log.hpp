@@ -7,9 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
