@@ -3,10 +3,11 @@
 """burst.py FLUX BUILD JOBS SIDE... [--same] [--options WEIR_KEY=VALUE...]: a burst of JOBS jobs through a stock Flux, once a side.
 Prints jobs/s, CPU seconds of the whole broker (with the processes of its modules), pushed priorities and starts out of order.
 
-A SIDE is SCHEDULER, SCHEDULER+priority or SCHEDULER+given, where SCHEDULER is sched-simple or one of Weir's. "given" is without Weir's
-plugin: each job has, from its submission on, its place in the order in which the side before it started the same jobs. So it shows what
-that order costs Flux itself. The jobs belong to three banks of equal shares, ask for 1 to 4 of 32 cores and have urgencies 6 to 16; their execution is mocked and lasts 1 ms. --same: all jobs are alike
-and of one bank, as those of flux-core's own src/test/throughput.py.
+A SIDE is SCHEDULER, SCHEDULER+priority or SCHEDULER+given, where SCHEDULER is sched-simple or one of Weir's. "given" is without
+Weir's plugin: each job has, from its submission on, its place in the order in which the side before it started the same jobs. So it
+shows what that order costs Flux itself. The jobs belong to three banks of equal shares, ask for 1 to 4 of 32 cores and have
+urgencies 6 to 16; their execution is mocked and lasts 1 ms. --same: all jobs are alike and of one bank, as those of flux-core's own
+src/test/throughput.py.
 
 The order is checked from the jobs' eventlogs, without asking job-priority: usage is added up from alloc to free. A start is out of
 order when a job waited for more than GRACE seconds that needs no more cores and
