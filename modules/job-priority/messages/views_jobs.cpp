@@ -258,6 +258,23 @@ Standing place_of(const PriorityService& service, const BookJob& job, PriorityEn
         held_back_in(service));
 }
 
+/// Why the job-manager's number of a pending job is not its priority; empty where it is the priority of some time.
+std::string number_sentence(const PriorityService& service, std::uint32_t number, std::uint32_t priority) {
+    const config::PushRule rule = service.settings().push;
+    const PendingQueue& queue = service.ranking().queue();
+    const std::string known_as = "The job-manager has it as " + std::to_string(number) + ": ";
+    if (rule == config::PushRule::order || (rule == config::PushRule::head && number > behind_head_max)) {
+        return known_as + "a place " +
+               (rule == config::PushRule::order ? "in the order" : "among the first jobs of the queue") +
+               " (push = \"" + push_name(rule) + "\"), not the priority.";
+    }
+    if (queue.has_head() && queue.scheduler().takes_order && number == priority_min && priority != number) {
+        return known_as +
+               "the job came to a deep queue, whose numbers follow slowly (push-rate). The scheduler has its priority.";
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string account_of(const PriorityService& service, const BookJob& job) {
@@ -369,12 +386,9 @@ Result<Json> explain_view(const VisiblePart& part, FluxJobId id, Instant now) {
                                                            : order_terms_view(order));
     view.set("ahead", ahead_view(part, id, place, now));
     Json words = words_view(service, *job, terms, now);
-    const bool is_order = service.settings().push == config::PushRule::order;
-    const bool is_head = service.settings().push == config::PushRule::head && pushed.value_or(0) > behind_head_max;
-    if (pushed && (is_order || is_head)) {
-        words.append(Json::string("The job-manager has it as " + std::to_string(*pushed) + ": a place " +
-                                  (is_order ? "in the order" : "among the first jobs of the queue") + " (push = \"" +
-                                  push_name(service.settings().push) + "\"), not the priority."));
+    if (const std::string sentence = pushed ? number_sentence(service, *pushed, parts.priority) : "";
+        !sentence.empty()) {
+        words.append(Json::string(sentence));
     }
     view.set("words", std::move(words));
     return view;

@@ -15,7 +15,13 @@ bool FirstValueFeed::is_possible() const {
 }
 
 void FirstValueFeed::meet(const BookJob& job) {
-    if (job.is_held() || job.is_expedited() || job.copy_of != 0 || !is_possible()) {
+    if (job.is_held() || job.is_expedited() || job.copy_of != 0) {
+        return;
+    }
+    if (const auto lowest = ranking_.queue().lowest_first()) {
+        ranking_.expect(job.id, *lowest);  // unless the plugin has given it another one
+    }
+    if (!is_possible()) {
         return;
     }
     const JobRequest& request = *job.request;

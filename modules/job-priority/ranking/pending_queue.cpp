@@ -63,6 +63,9 @@ void PendingQueue::configure(const Settings& settings, const MachineSize& machin
 }
 
 std::uint32_t PendingQueue::first_number(JobInputs like, const Moment& at) {
+    if (const auto lowest = lowest_first()) {
+        return *lowest;
+    }
     like.eligible = never;
     const PriorityEngine::Slot slot = alone_.insert(like);
     const std::uint32_t number = scheduler_.takes_order ? behind_head(alone_.priority(slot, Instant{}, at.factors))

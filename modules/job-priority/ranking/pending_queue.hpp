@@ -40,6 +40,10 @@ enum class PutCause : std::uint8_t {
 
 class PendingQueue {
   public:
+    /// From so many waiting jobs on a queue is deep: to seek a place among them costs a stock Flux a twentieth of what
+    /// it spends on a job otherwise.
+    static constexpr std::size_t deep_queue = 1'000;
+
     /// The instant for which priorities are computed, and the fair-share factors then.
     struct Moment {
         Instant now;
@@ -58,10 +62,17 @@ class PendingQueue {
     void put(const BookJob& job, std::uint32_t factor, double site = 0.,
              std::optional<std::uint32_t> from_above = std::nullopt, PutCause cause = PutCause::job);
     void remove(FluxJobId id);
-    /// The plugin has given the new job this first value. With PushRule::head it stays until the next full pass.
+    /// The new job has this first value from the plugin, or is to get it. With PushRule::head it stays until the next
+    /// full pass.
     void expect(FluxJobId id, std::uint32_t number) { places_.at(id).expected = number; }
     /// The number of a new job like this that has not waited. O(1).
     std::uint32_t first_number(JobInputs like, const Moment& at);
+    /// The first number of any new job in a deep queue of a scheduler that takes the order: the lowest, so that the
+    /// job-manager need not seek the job's place; its priority follows for display. None in any other queue.
+    std::optional<std::uint32_t> lowest_first() const {
+        const bool is_late = has_head() && scheduler_.takes_order && size() >= deep_queue;
+        return is_late ? std::optional(priority_min) : std::nullopt;
+    }
     /// The factors have other indices, or another meaning: every job is put again, and gets its number as of now.
     void renumber() { bases_.clear(); }
     /// Whether a limit or a cap holds a job back: such a job has no place in the head.

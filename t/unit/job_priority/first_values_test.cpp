@@ -136,3 +136,45 @@ TEST_CASE("first values: usage changes them, a limit or another policy ends them
     come(*other, 1, 1, alice);
     CHECK_FALSE(other->first_values().has_work());
 }
+
+// Mutant: modules/job-priority/ranking/pending_queue.hpp: size() >= deep_queue; => size() > deep_queue;
+// Mutant: modules/job-priority/ranking/pending_queue.hpp: has_head() && scheduler_.takes_order && => has_head() &&
+// Mutant: modules/job-priority/ranking/first_value_feed.cpp: ranking_.expect(job.id, *lowest); => (void)lowest;
+TEST_CASE("first values: in a deep queue of a scheduler that takes the order a new job has the lowest") {
+    auto s = service_with_head();
+    const auto number = [&](FluxJobId id) { return s->sends().plugin().pushed(id).value_or(0); };
+    const auto priority = [&](FluxJobId id) {
+        const PendingQueue& queue = s->ranking().queue();
+        return queue.engine().priority(*queue.find(id), at(2), s->ranking().factors());
+    };
+    s->set_scheduler({true, 0});
+    s->pass(at(0));
+    for (FluxJobId id = 1; id < PendingQueue::deep_queue; id++) {
+        come(*s, id, 1, alice);
+    }
+    (void)push(*s);
+    CHECK(number(PendingQueue::deep_queue - 1) == priority(PendingQueue::deep_queue - 1));
+    const FluxJobId late = PendingQueue::deep_queue;
+    come(*s, late, 1, alice, 15);
+    (void)push(*s);
+    CHECK(number(late) == priority_min);
+    s->apply(started(1, 1, 64));
+    come(*s, late + 1, 1, alice, 14);
+    s->pass(at(2));
+    for (const auto& [kind, value] : told_first_values(*s).rows) {
+        CHECK(value == priority_min);
+    }
+    come(*s, late + 2, 2, alice, 15);
+    // Its number follows for display, and at once when another scheduler comes.
+    CHECK(s->sends().plugin().has_shown());
+    (void)push(*s);
+    CHECK(number(late) == priority(late));
+    CHECK(number(late + 2) == priority_min);
+    s->set_scheduler({false, 8});
+    s->pass(at(2));
+    (void)push(*s);
+    CHECK(number(late + 2) > priority_min);
+    come(*s, late + 3, 2, alice, 13);
+    (void)push(*s);
+    CHECK(number(late + 3) > priority_min);
+}
