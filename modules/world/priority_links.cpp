@@ -48,12 +48,12 @@ void PriorityPart::on_lost() {
 
 /// A record leaves when the state file has it.
 void PriorityPart::pump_uplink() {
-    if (uplink_ == nullptr || is_report_out_ || service_->log().is_dirty()) {
+    priority::Uplink& records = service_->sends().uplink();
+    if (uplink_ == nullptr || is_report_out_ || records.sendable() == 0) {
         return;
     }
     (void)now();
-    const std::size_t unacknowledged = service_->sends().uplink().queue().unacknowledged();
-    const Duration rest = std::max(pace_.wait(ground().now(), unacknowledged), time_->lag());
+    const Duration rest = std::max(pace_.wait(ground().now(), records.sendable()), time_->lag());
     if (rest > Duration{}) {
         if (!std::exchange(is_pace_timer_armed_, true)) {
             later(rest, [this] {
@@ -63,7 +63,7 @@ void PriorityPart::pump_uplink() {
         }
         return;
     }
-    auto batch = service_->sends().uplink().queue().next();
+    auto batch = records.next();
     if (!batch) {
         return;
     }

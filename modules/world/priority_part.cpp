@@ -226,7 +226,10 @@ bool PriorityPart::commit() {
     priority::StateBatch batch = service_->take_batch();
     const Status written = disk_.apply(batch);
     has_failed_ = !written;
-    if (!written) {
+    if (written) {
+        service_->sends().uplink().written();
+        pump_uplink();
+    } else {
         service_->log().untake(std::move(batch));
         arm(commit_retry);
     }
@@ -244,7 +247,6 @@ void PriorityPart::arm(Duration delay) {
         later(delay, [this] {
             is_armed_ = false;
             (void)commit();
-            pump_uplink();
         });
     }
 }

@@ -104,10 +104,12 @@ Status StateLink::commit() {
     Status status = store_->apply(batch);
     if (!status) {
         service_.log().untake(std::move(batch));
-    } else {
-        commits_.add(flux_reactor_time() - started);
-        unwritten_since_s_.reset();
+        return settle(std::move(status));
     }
+    commits_.add(flux_reactor_time() - started);
+    unwritten_since_s_.reset();
+    service_.sends().uplink().written();
+    written_();
     return settle(std::move(status));
 }
 
@@ -150,7 +152,6 @@ void StateLink::arm(double seconds) {
 void StateLink::on_timer() {
     is_armed_ = false;
     (void)commit();  // told
-    written_();
 }
 
 }  // namespace weir::priority

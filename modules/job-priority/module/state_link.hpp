@@ -20,7 +20,7 @@ namespace weir::priority {
 class StateLink {
   public:
     /// \param time_scale  reactor seconds in a real second
-    /// \param written called after an attempt by timer
+    /// \param written called after each commit
     StateLink(flux_t* h, double time_scale, PriorityService& service, std::function<void()> written);
 
     /// Opens or makes the file. Returns the time of the last event or pass that is in it. Throws Failure.

@@ -115,18 +115,15 @@ void UplinkLink::on_attach(flux_future_t* f) {
         (void)flux::rpc(link_.handle(), "job-priority.policy", said, FLUX_RPC_NORESPONSE);
     }
     flux_future_reset(f);
+    pump();
 }
 
 void UplinkLink::pump() {
-    if (link_.handle() == nullptr || report_ || service_.log().is_dirty()) {
+    const std::size_t sendable = service_.sends().uplink().sendable();
+    if (link_.handle() == nullptr || report_ || sendable == 0) {
         return;
     }
-    const std::size_t unacknowledged = service_.sends().uplink().queue().unacknowledged();
-    if (unacknowledged == 0) {
-        return;
-    }
-    const Duration rest =
-        std::max(pace_.wait(instant_from_seconds(flux_reactor_time()), unacknowledged), time_().lag());
+    const Duration rest = std::max(pace_.wait(instant_from_seconds(flux_reactor_time()), sendable), time_().lag());
     if (rest > Duration{}) {
         wait(rest);
     } else {
@@ -141,7 +138,7 @@ void UplinkLink::wait(Duration time) {
 }
 
 void UplinkLink::send() {
-    auto batch = service_.sends().uplink().queue().next();
+    auto batch = service_.sends().uplink().next();
     if (!batch) {
         return;
     }
@@ -184,6 +181,7 @@ void UplinkLink::on_report(flux_future_t* f) {
     const flux::Future answered = std::exchange(report_, {});  // freed at the end: it owns `text`
     round_trips_.add(flux_reactor_time() - report_since_s_);
     service_.sends().uplink().acknowledged(acked_in(flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"))));
+    pump();
 }
 
 void UplinkLink::flush(double seconds, const std::function<void()>& commit) {

@@ -26,9 +26,8 @@ class UplinkLink {
     UplinkLink(flux_t* h, PriorityService& service, std::function<const SteadyTime&()> time, const Parent& parent,
                std::function<Json(const json_t*)> on_policy);
 
-    /// Sends records after the state file has them (nothing is sent while the service has unwritten changes), at the
-    /// pace of ReportPace. While the clock is behind what was committed, records may lie in the parent's future, which
-    /// would not believe them: they wait.
+    /// Sends records that the state file has, at the pace of ReportPace. While the clock is behind what was committed,
+    /// records may lie in the parent's future, which would not believe them: they wait.
     void pump();
     /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
     void flush(double seconds, const std::function<void()>& commit);

@@ -36,14 +36,14 @@ void UplinkQueue::detached() {
     out_ = 0;
 }
 
-std::optional<UplinkBatch> UplinkQueue::next() {
-    if (!is_attached_ || out_ != 0 || records_.empty()) {
+std::optional<UplinkBatch> UplinkQueue::next(std::uint64_t last) {
+    if (!is_attached_ || out_ != 0 || first_seq() > last || records_.empty()) {
         return std::nullopt;
     }
     UplinkBatch batch;
     batch.first_seq = records_.begin()->first;
     for (const auto& [seq, record] : records_) {
-        if (batch.records.size() == limit_) {
+        if (batch.records.size() == limit_ || seq > last) {
             break;
         }
         batch.records.push_back(record);

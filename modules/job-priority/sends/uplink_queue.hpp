@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the child's side of usage reports: records in order, numbered without gaps, kept until acknowledged.
-// Must not know: the parent's URI, RPCs, files. Records are sent only after the state file has them (the caller's
-// duty).
+// Must not know: the parent's URI, RPCs, files, which records the state file has.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +37,9 @@ class UplinkQueue {
     bool attached(std::uint64_t acked);
     /// The link is lost: nothing is in flight and nothing may be sent.
     void detached();
-    /// The next batch; empty when not attached, when one is in flight, or when all is sent.
-    std::optional<UplinkBatch> next();
+    /// The next batch, of records up to number `last`; empty when not attached, when one is in flight, or when there
+    /// are none.
+    std::optional<UplinkBatch> next(std::uint64_t last = UINT64_MAX);
     /// The parent says that the batch in flight is malformed. The next one has half as many records, at least one; with
     /// each batch that is applied the number doubles again. Returns the record that no batch can be without: it was
     /// alone.

@@ -4,8 +4,9 @@
 
 The other partitions run a job of a second each all the time, so that each reports usage every second. First the jobs are submitted
 to the partition itself, then to the parent, which routes them. Prints jobs a second by the client's clock, and CPU seconds and
-memory of the parent, of the partition and of the others (the sum of their CPU, the mean of their memory), and the messages a job
-through the routers of the parent and of the partition, which do not depend on the machine. The client is job_rate_bench."""
+memory of the parent, of the partition and of the others (the sum of their CPU, the mean of their memory), the messages a job
+through the routers of the parent and of the partition, which do not depend on the machine, and the usage records of the partition that
+the parent did not have when the last job ended. The client is job_rate_bench."""
 import base64
 import json
 import os
@@ -67,6 +68,11 @@ class Site:
         stats = [json.loads(Client(uri).rpc("broker.stats-get", {})) for uri in (self.uri(), self.uri("p0"))]
         return [one["requests"] + one["responses"] + one["events"] for one in stats]
 
+    def unreported(self):
+        """Usage records of the partition that the parent has not acknowledged."""
+        from wire import Client
+        return json.loads(Client(self.uri("p0")).rpc("job-priority.stats-get", {}))["uplink"]["unacknowledged"]
+
     def end(self):
         self.start.send_signal(signal.SIGINT)
         self.start.communicate()
@@ -105,13 +111,15 @@ def measure(a_site, build, what, jobs, seen):
                             env=dict(os.environ, FLUX_URI=uri), capture_output=True, text=True, check=False)
     if client.returncode != 0:
         sys.exit(client.stderr + client.stdout)
+    unreported = a_site.unreported()
     words = client.stdout.split()
     rate = words[words.index("jobs_per_s") + 1]
     after, sent = a_site.figures(), a_site.messages()
     spent = [f"{name} {(new[0] - old[0]) / jobs * 1e6:.0f} us/job {new[1]:.0f} MiB"
              for name, old, new in zip(("parent", "partition", "others"), before, after)]
     sent = " and ".join(f"{(new - old) / jobs:.1f}" for old, new in zip(sent_before, sent))
-    print(f"{what:7} after {seen:8} jobs: {rate} jobs/s  " + "  ".join(spent) + f"  messages/job {sent}", flush=True)
+    print(f"{what:7} after {seen:8} jobs: {rate} jobs/s  " + "  ".join(spent) + f"  messages/job {sent}  records not reported {unreported}",
+          flush=True)
 
 
 def main():

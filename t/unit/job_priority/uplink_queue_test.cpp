@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "modules/job-priority/sends/report_pace.hpp"
-#include "modules/job-priority/sends/uplink_queue.hpp"
+#include "modules/job-priority/sends/uplink.hpp"
 
 using namespace weir::priority;
 using namespace std::chrono_literals;
@@ -66,6 +66,41 @@ TEST_CASE("uplink: a restart goes on with the numbers of the state file") {
     UplinkQueue empty(7, {});
     CHECK(empty.first_seq() == 8);
     CHECK(empty.add(record(1)) == 8);
+}
+
+// Mutant: modules/job-priority/sends/uplink_queue.cpp: || seq > last) => )
+TEST_CASE("uplink: a record that the state file does not have yet waits, and those before it do not") {
+    StateLog log;
+    Uplink uplink(log, true);
+    uplink.queue().attached(0);
+    uplink.record(record(1));
+    CHECK(uplink.sendable() == 0);
+    CHECK_FALSE(uplink.next());
+    uplink.written();
+    uplink.record(record(2));
+    CHECK(uplink.sendable() == 1);
+    const auto first = uplink.next();
+    REQUIRE(first);
+    REQUIRE(first->records.size() == 1);
+    CHECK(first->records.front().job == 1);
+    uplink.acknowledged(1);
+    CHECK(uplink.sendable() == 0);
+    CHECK_FALSE(uplink.next());
+    uplink.written();
+    CHECK(uplink.next()->records.front().job == 2);
+}
+
+// Mutant: modules/job-priority/sends/uplink.hpp: written(); => ;
+TEST_CASE("uplink: what a restart finds in the state file may be sent") {
+    StateLog log;
+    Uplink uplink(log, true);
+    SavedState saved;
+    saved.meta.uplink_seq = 7;
+    saved.uplink = {{6, record(1)}, {7, record(2)}};
+    uplink.restore(saved);
+    uplink.queue().attached(6);
+    CHECK(uplink.sendable() == 1);
+    CHECK(uplink.next()->first_seq == 7);
 }
 
 TEST_CASE("uplink: batches are bounded") {
