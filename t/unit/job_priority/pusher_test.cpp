@@ -203,7 +203,7 @@ TEST_CASE("pusher: of the values for display the ones that change the head of th
 }
 
 TEST_CASE("shown rate: the deeper the queue, the fewer values are sent for display") {
-    using config::PushRule;
+    using weir::config::PushRule;
     CHECK(shown_rate(PushRule::head, 0) == 20);
     CHECK(shown_rate(PushRule::head, 2000) == 20);
     CHECK(shown_rate(PushRule::head, 16000) == 2.5);
