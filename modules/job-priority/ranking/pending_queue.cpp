@@ -195,9 +195,12 @@ void PendingQueue::clear() {
     admitted_.clear();
 }
 
-void PendingQueue::mark_factor(std::uint32_t factor) {
-    if (by_factor_.count(factor) != 0) {
-        marked_factors_.insert(factor);
+void PendingQueue::mark_changed(std::span<const double> before, std::span<const double> factors) {
+    for (auto used = by_factor_.begin(); is_routed_ && used != by_factor_.end(); ++used) {
+        const std::uint32_t factor = used->first;
+        if (factor < factors.size() && (factor >= before.size() || before[factor] != factors[factor])) {
+            marked_factors_.insert(factor);
+        }
     }
 }
 

@@ -84,7 +84,14 @@ class PendingQueue {
     void clear();
 
     /// Marks every job that uses this factor: its user's usage changed. O(log marked), whatever the jobs.
-    void mark_factor(std::uint32_t factor);
+    void mark_factor(std::uint32_t factor) {
+        if (by_factor_.count(factor) != 0) {
+            marked_factors_.insert(factor);
+        }
+    }
+    /// Where jobs are routed: marks every job whose factor is not as `before`. Their values go down to children, whose
+    /// order is that of all, so no two may be of different evaluations. O(factors that pending jobs use).
+    void mark_changed(std::span<const double> before, std::span<const double> factors);
     bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
 
     /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs; with

@@ -167,9 +167,11 @@ void Ranking::give_values(Pass pass, const ShareTree& tree, Instant now) {
 std::size_t Ranking::evaluate(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher) {
     const ShareTree& tree = accounting.tree();
     if (pass == Pass::full || order_.wants_fresh() || shares_.is_stale(tree, now)) {
+        const std::vector<double> before(factors().begin(), factors().end());
         measure(accounting, now, shares_.measured());
         shares_.evaluate(tree, now);
         order_.measure(tree, shares_.measured());
+        queue_.mark_changed(before, factors());
     }
     give_values(pass, tree, now);
     return pass == Pass::full ? queue_.pass(now, factors(), pusher) : queue_.pass_marked(now, factors(), pusher);

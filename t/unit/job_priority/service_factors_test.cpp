@@ -198,3 +198,31 @@ TEST_CASE("service: with only-raises no change of tree, machine or settings lowe
     s->pass(at(14));
     CHECK(priority(1, 14) < 1000);
 }
+
+// Kills: an event that evaluates the tree, where the job that it is about is compared with the factors of now and all
+// others with those of the last full pass.
+// Mutant: modules/job-priority/ranking/ranking.cpp: queue_.mark_changed(before, factors()); => ;
+TEST_CASE("service: where jobs go to children, an event that evaluates the tree moves all whose factor it changed") {
+    Settings head = settings();
+    head.push = config::PushRule::head;
+    auto s = service(false, head);
+    put_tree(*s);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    JobRequest partition;
+    partition.is_instance = true;
+    submit_pending(*s, 1, owner, std::move(partition));
+    submit_pending(*s, 2, alice);
+    submit_pending(*s, 3, alice);
+    const std::uint32_t first = pushed_at(*s, 1).at(2);
+    s->apply(started(3, 1.5, 64));
+    s->pass(at(1.5), Pass::marked);  // so soon the tree is not evaluated again
+    CHECK(push(*s).empty());
+    submit_pending(*s, 4, bob);
+    s->pass(at(10), Pass::marked);
+    const auto pushed = push(*s);
+    const std::map<std::uint64_t, std::uint32_t> values(pushed.begin(), pushed.end());
+    REQUIRE(values.count(2) == 1);
+    CHECK(values.at(2) < first);
+    CHECK(values.at(2) < values.at(4));
+}
