@@ -10,9 +10,13 @@ namespace weir::order {
 /// A burst of events within a thirtieth of the interval costs one evaluation of the share tree.
 inline constexpr std::int64_t evaluations_per_interval = 30;
 
+/// From when on an evaluation of that instant is too old.
+constexpr Instant stale_at(Instant evaluated, Duration interval) {
+    return evaluated + interval / evaluations_per_interval;
+}
 /// Whether an evaluation of that instant (none: there is no valid one) is too old at `now`.
 constexpr bool is_stale(std::optional<Instant> evaluated, Instant now, Duration interval) {
-    return !evaluated || now < *evaluated || now - *evaluated >= interval / evaluations_per_interval;
+    return !evaluated || now < *evaluated || now >= stale_at(*evaluated, interval);
 }
 
 /// One full pass an interval; interval 0: always.

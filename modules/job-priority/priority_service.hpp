@@ -60,8 +60,10 @@ class PriorityService {
     /// Computes the priority of every pending job with fresh factors, or only of those that events touched since the
     /// last pass; then admits jobs within the limits, and passes the result to the pusher.
     void pass(Instant now, Pass which = Pass::full);
-    /// Whether a marked pass would have an effect.
+    /// Whether a marked pass would have an effect at once.
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(has_withdrawn()); }
+    /// When a marked pass is due although no event asks for one; see Ranking::evaluation_due().
+    std::optional<Instant> evaluation_due() const { return is_synced_ ? ranking_.evaluation_due() : std::nullopt; }
 
     /// Whether an event requires a full pass.
     bool is_full_due() const { return ranked_.is_full_due(); }

@@ -157,6 +157,7 @@ void PriorityPart::iterate() {
     } else if (service_->has_marked() && service_->is_synced()) {
         service_->pass(now(), Pass::marked);
     }
+    arm_evaluation();
     for (const auto& [id, why] : service_->gate().take_refusals()) {
         peers_.to_manager([id = id, why = why](Manager& manager) { manager.raise(id, "limit", why); });
     }
@@ -164,6 +165,18 @@ void PriorityPart::iterate() {
     pump();
     if (service_->log().is_dirty()) {
         commit_soon();
+    }
+}
+
+void PriorityPart::arm_evaluation() {
+    const std::optional<Instant> due = service_->evaluation_due();
+    if (due && due != evaluation_armed_) {
+        evaluation_armed_ = due;
+        later(std::max(*due - now(), Duration(10ms)), [this] {
+            evaluation_armed_.reset();
+            service_->pass(now(), Pass::marked);
+            iterate();
+        });
     }
 }
 

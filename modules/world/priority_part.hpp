@@ -66,6 +66,7 @@ class PriorityPart : public Part {
     bool keep_written() { return has_failed_ ? false : commit(); }
     void commit_soon();
     void arm(Duration delay);
+    void arm_evaluation();
     // the parent
     void connect();
     void on_lost();
@@ -94,6 +95,7 @@ class PriorityPart : public Part {
     bool is_push_out_ = false;
     bool is_heartbeat_due_ = true;
     bool is_armed_ = false;
+    std::optional<Instant> evaluation_armed_;  ///< the last that was asked for
     bool has_failed_ = false;
     bool is_patience_over_ = false;
     bool is_ordered_ = false;

@@ -21,6 +21,7 @@ namespace {
 
 constexpr double goodbye_s = 2.0;
 constexpr double machine_interval_s = 60.0;  // between two requests for the size, whose answer is the whole R
+constexpr double evaluation_pause_s = 0.01;  // at least: the instance's time may stand still for some seconds
 constexpr double answer_timeout_s = 10.0;    // a job-manager that is being reloaded never answers
 
 /// In a stock Flux the wall clock; in the embedded broker its own clock, which does not step.
@@ -140,8 +141,9 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     flux_reactor_t* reactor = flux_get_reactor(h_);
     const double interval = to_seconds(service_->settings().update_interval);
     pass_timer_.reset(flux_timer_watcher_create(reactor, interval, interval, flux::on_watcher<&Module::on_pass>, this));
+    evaluation_timer_.reset(flux_timer_watcher_create(reactor, 0, 0, flux::on_watcher<&Module::on_evaluation>, this));
     iteration_.reset(flux_prepare_watcher_create(reactor, flux::on_watcher<&Module::on_iteration>, this));
-    if (!pass_timer_ || !iteration_) {
+    if (!pass_timer_ || !evaluation_timer_ || !iteration_) {
         flux::fail_errno("watchers");
     }
     questions_ = std::make_unique<GuestTurns>(
@@ -338,6 +340,7 @@ void Module::on_iteration() {
     } else if (service_->has_marked() && service_->is_synced()) {
         service_->pass(now(), Pass::marked);
     }
+    arm_evaluation();
     if (service_->take_was_reset()) {
         flux::log(h_, LOG_INFO,
                   "usage was reset, by usage-reset = \"" + std::string(name_of(service_->settings().usage_reset)) +
@@ -359,6 +362,23 @@ void Module::on_iteration() {
     if (service_->log().is_dirty()) {
         state_->commit_soon();
     }
+}
+
+/// Usage that no event has evaluated is not to wait for the next full pass.
+void Module::arm_evaluation() {
+    const std::optional<Instant> due = service_->evaluation_due();
+    if (!due || due == evaluation_armed_) {
+        return;
+    }
+    evaluation_armed_ = due;
+    flux_watcher_stop(evaluation_timer_.get());
+    flux_timer_watcher_reset(evaluation_timer_.get(), std::max(to_seconds(*due - now()), evaluation_pause_s), 0);
+    flux_watcher_start(evaluation_timer_.get());
+}
+
+void Module::on_evaluation() {
+    evaluation_armed_.reset();
+    service_->pass(now(), Pass::marked);
 }
 
 void Module::on_pass() {

@@ -57,6 +57,8 @@ class Module {
     bool may_send_values();
     void on_iteration();
     void on_pass();
+    void on_evaluation();
+    void arm_evaluation();
     void publish_factors();
     void publish_policy();
     /// Puts settings in force, in the service and in this module.
@@ -144,6 +146,8 @@ class Module {
     flux::Future withheld_;
     bool is_journal_due_ = true;
     flux::Watcher pass_timer_;
+    flux::Watcher evaluation_timer_;
+    std::optional<Instant> evaluation_armed_;  ///< for which the timer runs
     flux::Watcher iteration_;
     std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
     std::unique_ptr<GuestTurns> questions_;           ///< guests' requests, beside the reports

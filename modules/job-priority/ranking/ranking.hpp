@@ -52,13 +52,19 @@ class Ranking {
     void hold(FluxJobId id, std::int64_t cores, const std::string& user) { order_.hold(id, cores, user, time_); }
     void release(FluxJobId id) { order_.release(id, time_); }
     /// Marks the jobs that share this job's factor: its association's usage changed.
-    void mark_like(const BookJob& job) { queue_.mark_factor(factor_index(job)); }
+    void mark_like(const BookJob& job) {
+        shares_.note_usage();
+        queue_.mark_factor(factor_index(job));
+    }
     void mark(const std::vector<NodeId>& payers) {
         for (const NodeId payer : payers) {
+            shares_.note_usage();
             queue_.mark_factor(payer.value);
         }
     }
     bool has_marked() const { return queue_.has_marked(); }
+    /// When pending jobs are due to be compared by usage that no evaluation has counted; see FairShares::due().
+    std::optional<Instant> evaluation_due() const { return queue_.size() == 0 ? std::nullopt : shares_.due(); }
 
     // The pass.
     /// Evaluates the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs

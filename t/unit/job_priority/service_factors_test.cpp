@@ -41,6 +41,22 @@ std::map<std::uint64_t, std::uint32_t> pushed_at(PriorityService& s, double t) {
     return {pushed.begin(), pushed.end()};
 }
 
+/// Job 1 is a partition, 2 and 3 are alice's.
+std::unique_ptr<PriorityService> routing_service() {
+    Settings head = settings();
+    head.push = config::PushRule::head;
+    auto made = service(false, head);
+    put_tree(*made);
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    JobRequest partition;
+    partition.is_instance = true;
+    submit_pending(*made, 1, owner, std::move(partition));
+    submit_pending(*made, 2, alice);
+    submit_pending(*made, 3, alice);
+    return made;
+}
+
 using Values = std::vector<std::pair<FluxJobId, std::optional<double>>>;
 
 }  // namespace
@@ -203,17 +219,7 @@ TEST_CASE("service: with only-raises no change of tree, machine or settings lowe
 // others with those of the last full pass.
 // Mutant: modules/job-priority/ranking/ranking.cpp: queue_.mark_changed(before, factors()); => ;
 TEST_CASE("service: where jobs go to children, an event that evaluates the tree moves all whose factor it changed") {
-    Settings head = settings();
-    head.push = config::PushRule::head;
-    auto s = service(false, head);
-    put_tree(*s);
-    s->begin_backlog();
-    s->end_backlog(at(0));
-    JobRequest partition;
-    partition.is_instance = true;
-    submit_pending(*s, 1, owner, std::move(partition));
-    submit_pending(*s, 2, alice);
-    submit_pending(*s, 3, alice);
+    auto s = routing_service();
     const std::uint32_t first = pushed_at(*s, 1).at(2);
     s->apply(started(3, 1.5, 64));
     s->pass(at(1.5), Pass::marked);  // so soon the tree is not evaluated again
@@ -225,4 +231,30 @@ TEST_CASE("service: where jobs go to children, an event that evaluates the tree 
     REQUIRE(values.count(2) == 1);
     CHECK(values.at(2) < first);
     CHECK(values.at(2) < values.at(4));
+}
+
+// Kills: usage that is reported soon after an evaluation waits for the next event or full pass: jobs of an account that
+// has begun to use cores stay before those of one that has not.
+// Mutant: modules/job-priority/ranking/fair_shares.hpp: void note_usage() { has_new_usage_ = true; } => void
+// note_usage() {} Mutant: modules/job-priority/priority_service.cpp: !(due && now >= *due) => true
+TEST_CASE("service: usage that came too soon after an evaluation has one at the end of the pause, without an event") {
+    auto s = routing_service();
+    const std::uint32_t first = pushed_at(*s, 1).at(2);
+    CHECK_FALSE(s->evaluation_due());
+    s->apply(started(3, 1.5, 64));
+    s->pass(at(1.5), Pass::marked);
+    CHECK(push(*s).empty());
+    const Instant due = at(1) + s->settings().update_interval / 30;
+    CHECK(s->evaluation_due() == due);
+    s->pass(due - Duration{1}, Pass::marked);
+    CHECK(push(*s).empty());
+    s->pass(due, Pass::marked);
+    CHECK_FALSE(s->evaluation_due());
+    const auto pushed = push(*s);
+    REQUIRE(pushed.size() == 1);
+    CHECK(pushed.front().first == 2);
+    CHECK(pushed.front().second < first);
+    s->apply(started(1, 2.5, 64));
+    s->apply(started(2, 2.5, 64));
+    CHECK_FALSE(s->evaluation_due());  // no job waits
 }
