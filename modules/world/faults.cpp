@@ -74,6 +74,7 @@ Duration stop_process(World& world, Place& place) {
     if (place.live && place.live->process().stopped_until <= world.ground().now()) {
         world.ground().note(place.name, "is stopped for " + std::to_string(to_seconds(length)) + " s");
         world.counts().stops += 1;
+        place.live->process().stopped_since = world.ground().now();
         place.live->process().stopped_until = world.ground().now() + length;
     }
     return length + 5s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: requests, events and what a state leads to, as in engine.cpp. See manager.hpp; restart in manager_restart.cpp,
-// the scheduler's side in manager_alloc.cpp.
+// what it leaves on its disk in manager_disk.cpp, the scheduler's side in manager_alloc.cpp.
 #include "modules/world/manager.hpp"
 
 #include <algorithm>
@@ -19,9 +19,7 @@ using jm::State;
 
 namespace {
 
-constexpr Duration retry = 1s;          ///< between tries to write a journal that could not be written
-constexpr Duration mark_interval = 1s;  ///< of the clock file
-constexpr Duration mark_written_within = 6s;
+constexpr Duration retry = 1s;  ///< between tries to write a journal that could not be written
 
 Duration sync_time(Random& random) {
     return random.one_in(16) ? random.between(Duration(2ms), Duration(40ms))
@@ -40,70 +38,11 @@ Manager::Manager(Process& process, StateDir& disk, Facts facts, ManagerMessages 
       priority_tap_(*this, micros(ground().now())),
       route_tap_(*this, facts_.is_child, facts_.routed_queues) {}
 
-Manager::~Manager() {
-    disk_.is_in_use = false;
-    const bool is_stopped = process().stopped_until > ground().now();
-    const Duration lived = ground().now() - began_;
-    if (is_up_ && !is_stopped) {
-        mark_clock(clock_now() - lived % mark_interval);
-    }
-    if (is_power_lost_) {
-        if (ground().random.one_in(2)) {
-            const ClockMark last = std::exchange(disk_.clock, first_mark_);
-            if (is_up_ && !is_stopped && lived > mark_written_within) {
-                mark_clock(clock_now() - mark_written_within);
-            }
-            disk_.older_clock = std::exchange(disk_.clock, last);
-        }
-        disk_.lose_power(ground().random);
-    }
-}
-
 /// A stock Flux has no such mark, and stamps with a clock that steps.
 std::int64_t Manager::next_time_us() {
     const std::int64_t now = standing_us_ != 0 ? standing_us_ : micros(clock_now());
     last_us_ = ground().machine.is_stock ? now : std::max(now, last_us_ + 1);
     return last_us_;
-}
-
-void Manager::mark_clock(Instant until) {
-    if (micros(until) > disk_.clock.seen_us) {
-        disk_.clock = {micros(until), process().clock.true_time(ground(), until)};
-    }
-}
-
-/// Before events are written, the clock is marked with the time of the last of them.
-void Manager::mark_events() {
-    if (is_up_) {
-        mark_clock(Instant{Duration{last_us_}});
-    }
-}
-
-/// For the checkers.
-void Manager::note_truth(const Job& job, const std::string& event) {
-    if (job.alloc_bypass || (event != "alloc" && event != "free" && event != "weir.down")) {
-        return;
-    }
-    const Instant now = standing_us_ != 0 ? disk_.clock.seen : ground().now();
-    const auto known = disk_.truth.find(job.id);
-    disk_.changes.push_back({disk_.journal.size() + writer_.size(), job.id,
-                             known != disk_.truth.end() ? std::optional(known->second) : std::nullopt});
-    Held& held = disk_.truth[job.id];
-    if (event == "alloc") {
-        held = {now, {}, {}};
-    } else if (event == "free") {
-        held.until = std::max(now, held.since);
-    } else if (event == "weir.down") {
-        held.before += std::max(Duration{}, disk_.clock.seen - held.since);
-        held.since = now;
-    }
-}
-
-void Manager::die_in_write() {
-    if (writer_.size() > 0 && !disk_.is_full) {
-        mark_events();
-        disk_.journal += writer_.text().substr(0, ground().random.below(writer_.text().size() + 1));
-    }
 }
 
 // ---- requests ----

@@ -116,6 +116,7 @@ class Manager : public Part {
     void reprioritize(jm::Job& job, std::int64_t priority);
     std::int64_t next_time_us();
     void mark_clock(Instant until);
+    void mark_clock_of(Instant at);
     void mark_events();
     void note_truth(const jm::Job& job, const std::string& event);
 

@@ -17,7 +17,8 @@ struct Process {
     Ground& ground;
     std::string name;
     Clock clock;
-    Instant stopped_until{};  ///< SIGSTOP
+    Instant stopped_since{};  ///< SIGSTOP
+    Instant stopped_until{};
 };
 
 /// The way of messages from one sender to one receiver.

@@ -40,7 +40,8 @@ PriorityPart::PriorityPart(Process& process, StateDir& disk, priority::Settings 
 void PriorityPart::start(const std::string& share_tree) {
     const priority::SavedState& saved = disk_.state.saved();
     const bool is_new = saved.meta.instance.empty();
-    time_.emplace(clocks(), saved.meta.position, step_min);
+    time_.emplace(clocks(), saved.meta.position, step_min,
+                  ground().machine.is_stock ? priority::EventClock::wall : priority::EventClock::instance);
     if (const auto restored = service_->restore(saved, now()); !restored) {
         ground().fail(process().name, "the state file is refused: " + restored.error().message);
         return;

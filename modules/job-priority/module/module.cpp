@@ -42,6 +42,11 @@ std::string attribute(flux_t* h, const char* name) {
     return value != nullptr ? value : "";
 }
 
+/// Only an embedded broker has this attribute.
+EventClock clock_of_events(flux_t* h) {
+    return flux_attr_get(h, "clock.zero") != nullptr ? EventClock::instance : EventClock::wall;
+}
+
 /// Local time less UTC.
 Duration utc_offset(Instant now) {
     const auto seconds = static_cast<std::time_t>(to_seconds(now));
@@ -124,7 +129,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     const bool is_named = !service_->settings().state.empty();
     const Instant kept_until =
         state_->open(state_path(h_, service_->settings()), is_named ? StatePlace::named : StatePlace::own);
-    time_.emplace(read_clocks(time_scale_), kept_until, duration_from_seconds(time_scale_));
+    time_.emplace(read_clocks(time_scale_), kept_until, duration_from_seconds(time_scale_), clock_of_events(h_));
     state_->restore(now());
     service_->set_utc_offset(utc_offset(now()));
     policy_ = std::make_unique<PolicyLink>(h_, *service_, *state_, arguments_,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the time of usage: the wall clock less its steps. A stock job-manager stamps events with the wall clock, so a
-// difference of two stamps over a step is no duration. Must not read a clock.
+// difference of two stamps over a step is no duration. An embedded broker's clock does not step. Must not read a clock.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -16,18 +16,22 @@ struct ClockReading {
     Duration monotonic{};
 };
 
+/// What stamps the events.
+enum class EventClock {
+    wall,      ///< a stock Flux: the machine's wall clock, which steps
+    instance,  ///< an embedded broker: its own clock, which does not; doc/adr/0192
+};
+
 class SteadyTime {
   public:
-    /// Begins at the wall clock, but not before `earliest`. A wall clock that is further behind than a few times
-    /// step_min was set back. If it is less far behind, time stands still until it catches up, and stamps are not
-    /// changed: an embedded broker marks its clock each second, and after a kill begins at the last mark, before times
-    /// that were committed after it.
+    /// Begins at the clock of events, but not before `earliest`. If the clock is behind that by less than its lag_max,
+    /// time stands still until it catches up, and stamps are not changed. If it is further behind, it was set back.
     /// \param step_min  as of StepWatch
-    SteadyTime(const ClockReading& first, Instant earliest, Duration step_min)
+    SteadyTime(const ClockReading& first, Instant earliest, Duration step_min, EventClock clock)
         : watch_(first.wall, first.monotonic, step_min),
           wall_(first.wall),
           earliest_(earliest),
-          ahead_(first.wall + 5 * step_min < earliest ? first.wall - earliest : Duration{}),
+          ahead_(first.wall + lag_max(clock) * step_min < earliest ? first.wall - earliest : Duration{}),
           ahead_before_(ahead_) {}
 
     /// Returns the step since the last call; 0: none.
@@ -70,6 +74,11 @@ class SteadyTime {
     }
 
   private:
+    /// In times of step_min. An embedded broker marks its clock each second. If the wall clock is behind the last mark
+    /// that the disk has, it begins there. Times may have been committed after it: up to a second after a kill, up to
+    /// what the kernel had not written back after a power failure.
+    static int lag_max(EventClock clock) { return clock == EventClock::instance ? 60 : 5; }
+
     /// \param earliest  an earlier time is not possible
     Instant likely(Instant stamp, Instant earliest) const {
         const auto is_possible = [&](Instant time) { return time >= earliest && time <= now() + watch_.step_min(); };

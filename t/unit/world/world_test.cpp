@@ -32,7 +32,7 @@ void hold_for_seeds(const std::string& named, Options options, const std::vector
 
 }  // namespace
 
-// Mutant: modules/world/manager.cpp: use = false; => use = false, disk_.journal.resize(disk_.journal.size() / 8 * 7);
+// Mutant: modules/world/manager_disk.cpp: use = false; => use = false, disk_.journal.resize(disk_.journal.size() / 2);
 // Mutant: modules/job-priority/module/steady_time.hpp: ahead_ + step); => ahead_);
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
 // Mutant: broker/services/job-manager/tables/job_table.cpp: ms_((last >> 24) + 1) => ms_((last >> 63) + 1)
