@@ -5,6 +5,7 @@
 // head, not the length of the queue (ADR 0060). Must not know which program owns that queue, nor when a value arrives
 // there.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,10 @@ namespace weir {
 
 /// The greatest number of a job. The values of the head begin at one more.
 inline constexpr std::uint32_t behind_head_max = 0x7FFFFFFFU;
+/// A number within them.
+constexpr std::uint32_t behind_head(std::uint32_t number) {
+    return std::min(number, behind_head_max);
+}
 
 class HeadOrder {
   public:

@@ -152,7 +152,7 @@ struct HeadWorld {
 
 }  // namespace
 
-// Mutant: modules/job-priority/ranking/pending_queue.cpp: if (place.is_held_back) { => if (false) {
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: if (place.is_held_back) { => if (false) {
 TEST_CASE("push rule: once the rule is head, what limits admitted before is in it, and what they hold back is not") {
     HeadWorld world(1);
     Settings numbers = HeadWorld::head_settings(1);
@@ -185,8 +185,8 @@ TEST_CASE("push rule: once the rule is head, what limits admitted before is in i
 // the head's values; a job that left the head of a scheduler that takes the order and is not withdrawn; head values
 // left in the job-manager when a scheduler comes that takes the order; a rank swap that waits for the full pass; jobs
 // that are sorted behind the head by the fair share of the time when they came.
-// Mutant: modules/job-priority/ranking/pending_queue.cpp: basis.at, basis.factor) => at.now, at.factors)
-// Mutant: modules/job-priority/ranking/pending_queue.cpp: by_factor_.count(factor) != 0; => false;
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: basis.at, basis.factor) => at.now, at.factors)
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: by_factor_.count(factor) != 0; => false;
 TEST_CASE("push rule: with the head alone in order, the scheduler starts the true first of those that may start") {
     draw::property("arrivals, starts, ends, rank swaps, holds, limits, another scheduler", [] {
         HeadWorld world(draw::in_range(1U, 6U));
@@ -239,7 +239,7 @@ TEST_CASE("push rule: with the head alone in order, the scheduler starts the tru
     });
 }
 
-// Mutant: modules/job-priority/ranking/pending_queue.cpp: given_first() ? 0 : order_bits => false ? 0 : order_bits
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: given_first() ? 0 : order_bits => false ? 0 : order_bits
 TEST_CASE("push rule: a scheduler that takes the order has the numbers of a policy as they are, however large") {
     HeadWorld world(1);
     Settings settings = HeadWorld::head_settings(1);
