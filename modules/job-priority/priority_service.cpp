@@ -102,7 +102,7 @@ void PriorityService::pass(Instant now, Pass which) {
     if (which == Pass::full) {
         refresh_users();
         reach(now);
-    } else if (const auto due = evaluation_due(); !has_marked() && !(due && now >= *due)) {
+    } else if (const auto due = evaluation_due(); !is_synced_ || (!has_marked() && !(due && now >= *due))) {
         return;
     }
     counts_.changes += ranking_.evaluate(which, accounting_, now, sends_.plugin());

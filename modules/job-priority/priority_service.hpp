@@ -58,7 +58,8 @@ class PriorityService {
 
     // ---- the pass ----
     /// Computes the priority of every pending job with fresh factors, or only of those that events touched since the
-    /// last pass; then admits jobs within the limits, and passes the result to the pusher.
+    /// last pass; then admits jobs within the limits, and passes the result to the pusher. During a backlog a marked
+    /// pass has no effect: the full pass after it does what is due.
     void pass(Instant now, Pass which = Pass::full);
     /// Whether a marked pass would have an effect at once.
     bool has_marked() const { return ranking_.has_marked() || gate_.is_due(has_withdrawn()); }

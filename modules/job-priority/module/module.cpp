@@ -342,7 +342,7 @@ void Module::on_iteration() {
     if ((is_pass_due_ || service_->is_full_due()) && service_->is_synced()) {
         is_pass_due_ = false;
         on_pass();
-    } else if (service_->has_marked() && service_->is_synced()) {
+    } else if (service_->has_marked()) {
         service_->pass(now(), Pass::marked);
     }
     arm_evaluation();

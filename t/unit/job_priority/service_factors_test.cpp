@@ -235,8 +235,8 @@ TEST_CASE("service: where jobs go to children, an event that evaluates the tree 
 
 // Kills: usage that is reported soon after an evaluation waits for the next event or full pass: jobs of an account that
 // has begun to use cores stay before those of one that has not.
-// Mutant: modules/job-priority/ranking/fair_shares.hpp: void note_usage() { has_new_usage_ = true; } => void
-// note_usage() {} Mutant: modules/job-priority/priority_service.cpp: !(due && now >= *due) => true
+// Mutant: modules/job-priority/ranking/fair_shares.hpp: has_new_usage_ = true; => ;
+// Mutant: modules/job-priority/priority_service.cpp: !(due && now >= *due) => true
 TEST_CASE("service: usage that came too soon after an evaluation has one at the end of the pause, without an event") {
     auto s = routing_service();
     const std::uint32_t first = pushed_at(*s, 1).at(2);
@@ -257,4 +257,17 @@ TEST_CASE("service: usage that came too soon after an evaluation has one at the 
     s->apply(started(1, 2.5, 64));
     s->apply(started(2, 2.5, 64));
     CHECK_FALSE(s->evaluation_due());  // no job waits
+}
+
+// Kills: a timer of the last journal has jobs admitted in the midst of the backlog of the next one.
+// Mutant: modules/job-priority/priority_service.cpp: !is_synced_ || => false ||
+TEST_CASE("service: during a backlog a pass of marked jobs does nothing") {
+    auto s = routing_service();
+    pushed_at(*s, 1);
+    s->apply(started(3, 1.5, 64));
+    submit_pending(*s, 4, bob);
+    s->begin_backlog();
+    CHECK_FALSE(s->evaluation_due());
+    s->pass(at(10), Pass::marked);
+    CHECK(push(*s).empty());
 }
