@@ -123,7 +123,7 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     service_ = std::make_unique<PriorityService>(std::move(settings), system_users(), getuid(), is_child);
     state_ = std::make_unique<StateLink>(h_, time_scale_, *service_, [this] {
         if (parent_) {
-            parent_->pump();
+            parent_->pump_soon();
         }
     });
     const bool is_named = !service_->settings().state.empty();

@@ -131,6 +131,12 @@ void UplinkLink::pump() {
     }
 }
 
+void UplinkLink::pump_soon() {
+    if (link_.handle() != nullptr && !report_) {
+        wait({});
+    }
+}
+
 void UplinkLink::wait(Duration time) {
     flux_watcher_stop(pace_timer_.get());
     flux_timer_watcher_reset(pace_timer_.get(), to_seconds(time), 0.);

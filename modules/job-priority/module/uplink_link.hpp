@@ -29,6 +29,8 @@ class UplinkLink {
     /// Sends records that the state file has, at the pace of ReportPace. While the clock is behind what was committed,
     /// records may lie in the parent's future, which would not believe them: they wait.
     void pump();
+    /// The same in the next turn of the reactor: a send may fail, and who has just committed must not fail with it.
+    void pump_soon();
     /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
     void flush(double seconds, const std::function<void()>& commit);
 

@@ -37,16 +37,14 @@ bool FairShares::is_stale(const ShareTree& tree, Instant now) const {
     return order::is_stale(evaluated_at_, now, settings_.update_interval) || evaluated_size_ != tree.size();
 }
 
-std::optional<Instant> FairShares::due() const {
-    return has_new_usage_ && evaluated_at_ ? std::optional(order::stale_at(*evaluated_at_, settings_.update_interval))
-                                           : std::nullopt;
+std::optional<Instant> FairShares::stale_at() const {
+    return evaluated_at_ ? std::optional(order::stale_at(*evaluated_at_, settings_.update_interval)) : std::nullopt;
 }
 
 void FairShares::evaluate(const ShareTree& tree, Instant now) {
     weir::evaluate(algorithm_, tree, measured_.measures(), standings_);
     evaluated_at_ = now;
     evaluated_size_ = tree.size();
-    has_new_usage_ = false;
     evaluations_ += 1;
 }
 

@@ -35,11 +35,8 @@ class FairShares {
     /// Whether an event needs a new evaluation: after a thirtieth of the update interval, so that a burst of events
     /// costs one evaluation of the tree; or if the tree has grown.
     bool is_stale(const ShareTree& tree, Instant now) const;
-    /// A job began or ceased to use cores, or a child reported that.
-    void note_usage() { has_new_usage_ = true; }
-    /// When usage is to be evaluated that was noted since the last evaluation, because no event did. Nothing: there is
-    /// none, or the next pass evaluates anyway.
-    std::optional<Instant> due() const;
+    /// When the last evaluation is stale. Nothing: there is none in force, and the next pass evaluates.
+    std::optional<Instant> stale_at() const;
     /// Evaluates measured() anew. O(nodes).
     void evaluate(const ShareTree& tree, Instant now);
     /// Fill it before evaluate(); it is kept for its memory.
@@ -64,7 +61,6 @@ class FairShares {
     Standings standings_;
     std::optional<Instant> evaluated_at_;
     std::uint32_t evaluated_size_ = 0;  ///< nodes of the tree at that time
-    bool has_new_usage_ = false;
     std::uint64_t evaluations_ = 0;
 };
 

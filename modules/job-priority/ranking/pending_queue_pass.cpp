@@ -17,8 +17,8 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
     std::size_t count = 0;
     for (const PriorityEngine::Change& change : changes_) {
         if (change.priority != priority_held && change.priority != priority_expedited) {
-            const bool is_urgent = has_order() || is_all_news_ || marked_.count(change.id.value) != 0 ||
-                                   !pusher.has_wanted(change.id.value);
+            const bool is_urgent = (has_order() && !is_routed_) || is_all_news_ ||
+                                   marked_.count(change.id.value) != 0 || !pusher.has_wanted(change.id.value);
             if (is_urgent) {
                 pusher.want(change.id.value, change.priority);
             } else {

@@ -33,6 +33,7 @@ bool Ranking::configure(const ShareTree& tree, Instant now) {
 
 void Ranking::set_tree(const ShareTree& tree) {
     shares_.forget();
+    uncounted_.clear();
     configure_queue(tree);
     queue_.renumber();
 }
@@ -164,14 +165,22 @@ void Ranking::give_values(Pass pass, const ShareTree& tree, Instant now) {
     }
 }
 
+/// Passes since the last evaluation have used up the marks of what they could not count.
+void Ranking::evaluate_tree(const Accounting& accounting, Instant now) {
+    const std::vector<double> before(factors().begin(), factors().end());
+    measure(accounting, now, shares_.measured());
+    shares_.evaluate(accounting.tree(), now);
+    order_.measure(accounting.tree(), shares_.measured());
+    queue_.mark_changed(before, factors());
+    for (const std::uint32_t factor : std::exchange(uncounted_, {})) {
+        queue_.mark_factor(factor);
+    }
+}
+
 std::size_t Ranking::evaluate(Pass pass, const Accounting& accounting, Instant now, Pusher& pusher) {
     const ShareTree& tree = accounting.tree();
     if (pass == Pass::full || order_.wants_fresh() || shares_.is_stale(tree, now)) {
-        const std::vector<double> before(factors().begin(), factors().end());
-        measure(accounting, now, shares_.measured());
-        shares_.evaluate(tree, now);
-        order_.measure(tree, shares_.measured());
-        queue_.mark_changed(before, factors());
+        evaluate_tree(accounting, now);
     }
     give_values(pass, tree, now);
     return pass == Pass::full ? queue_.pass(now, factors(), pusher) : queue_.pass_marked(now, factors(), pusher);

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,19 +53,19 @@ class Ranking {
     void hold(FluxJobId id, std::int64_t cores, const std::string& user) { order_.hold(id, cores, user, time_); }
     void release(FluxJobId id) { order_.release(id, time_); }
     /// Marks the jobs that share this job's factor: its association's usage changed.
-    void mark_like(const BookJob& job) {
-        shares_.note_usage();
-        queue_.mark_factor(factor_index(job));
-    }
+    void mark_like(const BookJob& job) { mark_used(factor_index(job)); }
     void mark(const std::vector<NodeId>& payers) {
         for (const NodeId payer : payers) {
-            shares_.note_usage();
-            queue_.mark_factor(payer.value);
+            mark_used(payer.value);
         }
     }
     bool has_marked() const { return queue_.has_marked(); }
-    /// When pending jobs are due to be compared by usage that no evaluation has counted; see FairShares::due().
-    std::optional<Instant> evaluation_due() const { return queue_.size() == 0 ? std::nullopt : shares_.due(); }
+    /// When the pending jobs are due to be compared by usage that no evaluation of the tree has counted, because it
+    /// came too soon after the last one. Nothing: there is none, or no priority depends on it.
+    std::optional<Instant> evaluation_due() const {
+        const bool is_needless = queue_.size() == 0 || (shares_.are_parents() && order_.is_sum());
+        return uncounted_.empty() || is_needless ? std::nullopt : shares_.stale_at();
+    }
 
     // The pass.
     /// Evaluates the jobs of the pass; changed priorities go to the pusher. Returns how many changed. O(jobs
@@ -103,6 +104,11 @@ class Ranking {
     const MachineSize& machine() const { return machine_; }
 
   private:
+    void mark_used(std::uint32_t factor) {
+        uncounted_.insert(factor);
+        queue_.mark_factor(factor);
+    }
+    void evaluate_tree(const Accounting& accounting, Instant now);
     std::uint32_t factor_index(const BookJob& job) const;
     JobOwner owner_of(const ShareTree& tree, const BookJob& job) const;
     void configure_queue(const ShareTree& tree);
@@ -115,8 +121,9 @@ class Ranking {
     FairShares shares_;
     PendingQueue queue_;
     PolicyOrder order_;
-    PolicyOrder::Values given_;  // kept for its memory
-    Instant time_{};             ///< date of the present events of order_; before the position in a backlog
+    PolicyOrder::Values given_;          // kept for its memory
+    std::set<std::uint32_t> uncounted_;  ///< factors whose usage changed since the last evaluation of the tree
+    Instant time_{};                     ///< date of the present events of order_; before the position in a backlog
     MachineSize machine_;
     bool is_machine_known_ = false;
 };

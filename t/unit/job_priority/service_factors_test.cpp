@@ -35,17 +35,21 @@ void submit_pending(PriorityService& s, FluxJobId id, std::uint32_t userid, JobR
     s.apply(eligible(id, 1));
 }
 
-std::map<std::uint64_t, std::uint32_t> pushed_at(PriorityService& s, double t) {
-    s.pass(at(t));
+std::map<std::uint64_t, std::uint32_t> pushed_at(PriorityService& s, double t, Pass which = Pass::full) {
+    s.pass(at(t), which);
     const auto pushed = push(s);
     return {pushed.begin(), pushed.end()};
 }
 
+Settings with_head() {
+    Settings made = settings();
+    made.push = config::PushRule::head;
+    return made;
+}
+
 /// Job 1 is a partition, 2 and 3 are alice's.
-std::unique_ptr<PriorityService> routing_service() {
-    Settings head = settings();
-    head.push = config::PushRule::head;
-    auto made = service(false, head);
+std::unique_ptr<PriorityService> routing_service(Settings with = with_head()) {
+    auto made = service(false, std::move(with));
     put_tree(*made);
     made->begin_backlog();
     made->end_backlog(at(0));
@@ -231,11 +235,13 @@ TEST_CASE("service: where jobs go to children, an event that evaluates the tree 
     REQUIRE(values.count(2) == 1);
     CHECK(values.at(2) < first);
     CHECK(values.at(2) < values.at(4));
+    s->apply(started(4, 10.5, 6400));
+    CHECK(pushed_at(*s, 12, Pass::marked).count(2) == 1);  // no job of alice began or ended
 }
 
 // Kills: usage that is reported soon after an evaluation waits for the next event or full pass: jobs of an account that
 // has begun to use cores stay before those of one that has not.
-// Mutant: modules/job-priority/ranking/fair_shares.hpp: has_new_usage_ = true; => ;
+// Mutant: modules/job-priority/ranking/ranking.hpp: uncounted_.insert(factor); => ;
 // Mutant: modules/job-priority/priority_service.cpp: !(due && now >= *due) => true
 TEST_CASE("service: usage that came too soon after an evaluation has one at the end of the pause, without an event") {
     auto s = routing_service();
@@ -270,4 +276,78 @@ TEST_CASE("service: during a backlog a pass of marked jobs does nothing") {
     CHECK_FALSE(s->evaluation_due());
     s->pass(at(10), Pass::marked);
     CHECK(push(*s).empty());
+}
+
+namespace {
+
+/// alice and bob have an account each, a running job to come (1, 2) and a waiting one (11, 12).
+std::unique_ptr<PriorityService> two_accounts(config::PushRule rule) {
+    Settings with = settings();
+    with.push = rule;
+    with.billing.charging = Charging::at_dispatch;
+    auto made = service(false, with);
+    put_tree(*made, "\"physics\" = 1\n\"physics/@alice\" = 1\n\"bio\" = 1\n\"bio/@bob\" = 1\n");
+    made->begin_backlog();
+    made->end_backlog(at(0));
+    for (const auto& [id, user] : {std::pair{1, alice}, {2, bob}, {11, alice}, {12, bob}}) {
+        JobRequest request;
+        request.wall_time = std::chrono::hours(24);
+        submit_pending(*made, static_cast<FluxJobId>(id), user, std::move(request));
+    }
+    return made;
+}
+
+}  // namespace
+
+// Kills: an event in the pause uses up the mark of its factor, and the evaluation after the pause changes the factor
+// without another mark: the jobs of an account that has begun to use cores keep their values until the full pass.
+// Mutant: modules/job-priority/ranking/ranking.cpp: queue_.mark_factor(factor); => ;
+TEST_CASE("service: what came too soon is counted for the jobs that share the factor, with numbers and order too") {
+    const auto rule = GENERATE(config::PushRule::numbers, config::PushRule::order);
+    auto s = two_accounts(rule);
+    pushed_at(*s, 1);
+    s->apply(started(1, 1.5, 64));
+    s->pass(at(1.5), Pass::marked);
+    (void)push(*s);
+    s->pass(at(2), Pass::marked);
+    (void)push(*s);
+    s->apply(started(2, 2.5, 256));
+    s->pass(at(2.5), Pass::marked);
+    (void)push(*s);
+    CHECK(s->evaluation_due() == at(3));
+    const auto pushed = pushed_at(*s, 3, Pass::marked);
+    REQUIRE(pushed.count(12) == 1);
+    const auto full = pushed_at(*s, 3);
+    CHECK((full.count(12) == 0 || full.at(12) == pushed.at(12)));
+}
+
+// Mutant: modules/job-priority/ranking/ranking.hpp: shares_.are_parents() && order_.is_sum() => false
+TEST_CASE("service: usage in a child that takes its parent's factors has no evaluation of its own tree") {
+    auto s = service(true);
+    put_tree(*s);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    s->take_parent_factors({{alice, "alice", "physics/lattice", 0.5, true}, {bob, "bob", "bio", 0.7, true}}, true);
+    submit_pending(*s, 1, alice);
+    submit_pending(*s, 2, bob);
+    s->pass(at(1));
+    s->apply(started(1, 1.5, 64));
+    s->pass(at(1.5), Pass::marked);
+    CHECK_FALSE(s->evaluation_due());
+}
+
+// Kills: with order, where jobs go to children, each evaluation sends nearly every value at once, past the pace.
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: (has_order() && !is_routed_) => has_order()
+TEST_CASE("service: with order, values for children that an evaluation changed are paced") {
+    Settings order = settings();
+    order.push = config::PushRule::order;
+    auto s = routing_service(order);
+    pushed_at(*s, 1);
+    s->apply(started(3, 1.5, 64));
+    s->pass(at(3), Pass::marked);
+    CHECK(s->sends().plugin().has_work() == false);
+    CHECK(s->sends().plugin().has_shown());
+    submit_pending(*s, 4, bob);
+    s->pass(at(3.5), Pass::marked);
+    CHECK(s->sends().plugin().has_work());
 }
