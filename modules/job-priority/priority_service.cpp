@@ -160,6 +160,7 @@ void PriorityService::set_scheduler(const SchedulerView& scheduler) {
 
 void PriorityService::accept(TreeChangeover changeover) {
     trees_.accept(changeover.proposal);
+    children_.keep_tree(accounting_.tree_ptr(), changeover.moved, changeover.at);
     accounting_ = std::move(changeover.accounting);
     log_ = std::move(changeover.log);
     payers_.set_tree(tree());

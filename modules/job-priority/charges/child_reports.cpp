@@ -70,8 +70,20 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
 
 std::optional<NodeId> ChildReports::payer_inside(const Reporter& from, const UplinkRow& record) {
     const auto find = [&] { return find_payer_inside(*from.job, record); };
+    if (earlier_trees_.has(record.time)) {
+        const auto then = payer_of_then(*from.job, record);
+        return then ? then : find();
+    }
     // A guest's child may name whom it likes.
     return book_.is_owners(*from.job) ? memo_.of(from.child, record, find) : find();
+}
+
+/// Nothing: no leaf paid for it in the tree of that time.
+std::optional<NodeId> ChildReports::payer_of_then(const BookJob& child, const UplinkRow& record) const {
+    return earlier_trees_.payer(record.time, [&](const ShareTree& tree) {
+        const auto payer = payers_.would_pay_inside(tree, child, record);
+        return payer ? payer->association.leaf : std::nullopt;
+    });
 }
 
 std::optional<NodeId> ChildReports::find_payer_inside(const BookJob& child, const UplinkRow& record) {

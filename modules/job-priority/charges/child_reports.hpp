@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "modules/job-priority/charges/accounting.hpp"
+#include "modules/job-priority/charges/earlier_trees.hpp"
 #include "modules/job-priority/charges/payer_memo.hpp"
 #include "modules/job-priority/jobs/payers.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
@@ -44,6 +45,10 @@ class ChildReports {
     void forget_unheld();
 
     const std::map<FluxJobId, DownlinkRow>& children() const { return children_; }
+    /// An edit replaces that tree. \param moved  by its nodes, who pays from then on
+    void keep_tree(ShareTreePtr tree, std::vector<NodeId> moved, Instant until) {
+        earlier_trees_.keep(std::move(tree), std::move(moved), until);
+    }
     /// Call when the tree, the users or the settings have changed.
     void forget_payers() { memo_.clear(); }
     /// Whether the job is a partition: a child instance attached in it, or its jobspec says that it serves queues.
@@ -78,6 +83,7 @@ class ChildReports {
     /// The payer of a job inside the child; nothing if the record is not believed. REQUIRES: the child is in the book.
     std::optional<NodeId> payer_inside(const Reporter& from, const UplinkRow& record);
     std::optional<NodeId> find_payer_inside(const BookJob& child, const UplinkRow& record);
+    std::optional<NodeId> payer_of_then(const BookJob& child, const UplinkRow& record) const;
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;
@@ -93,6 +99,7 @@ class ChildReports {
     Uplink& uplink_;
     std::map<FluxJobId, DownlinkRow> children_;
     PayerMemo memo_;
+    EarlierTrees earlier_trees_;
     std::vector<NodeId> touched_;
     std::uint64_t records_ = 0;
     std::uint64_t not_believed_ = 0;

@@ -18,6 +18,7 @@ struct TreeChangeover {
     std::vector<NodeId> moved;  ///< by node of the tree in force, the new payer
     StateLog log;               ///< without what is in `batch`
     StateBatch batch;
+    Instant at;  ///< of the change
 };
 
 /// \param accounting, log those in force; they are not changed. O(size).
@@ -27,7 +28,7 @@ inline TreeChangeover changeover_to(TreeProposal proposal, Accounting accounting
     accounting.rewrite(log);
     log.add_revision(proposal.revision);
     StateBatch batch = log.take(accounting);
-    return {std::move(proposal), std::move(accounting), std::move(moved), std::move(log), std::move(batch)};
+    return {std::move(proposal), std::move(accounting), std::move(moved), std::move(log), std::move(batch), now};
 }
 
 }  // namespace weir::priority

@@ -207,3 +207,42 @@ TEST_CASE("edits: what a site counts in its own way follows, as it runs and at d
     CHECK(static_cast<double>(measured.usage.usage[bobs->value]) / 1e6 == Approx(expected).epsilon(0.001));
     CHECK(static_cast<double>(measured.usage.unassociated) / 1e6 == Approx(90. - expected).margin(0.1));
 }
+
+// Kills: the account of a job that started before an edit is looked for in the tree after it; the moves of a later edit
+// left out; an older edit's tree taken for a job that started after it.
+// Mutant: modules/job-priority/charges/child_reports.cpp: return then ? then : find(); => return find();
+// Mutant: modules/job-priority/charges/earlier_trees.hpp: then != trees_.end(); ++then) { => false; ++then) {
+TEST_CASE("edits: who paid for a job when it started pays on, also if a child reports the start after the edit") {
+    auto s = edited_service(named_chem);
+    JobRequest partition;
+    partition.is_instance = true;
+    s->apply({50, at(1), SubmitEvent{owner, 16, std::move(partition)}});
+    s->apply(eligible(50, 1));
+    s->apply(started(50, 2, 6));
+    s->attach_child(50, "one", 1, at(2));
+    put_tree(*s, named_alch, 10);
+    put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n\"gold\" = 1\n\"gold/@bob\" = 1\n", 20);
+    s->report(50, 1,
+              {{true, 1, "bob", "chem", 1, at(5)},   // gold by two edits
+               {true, 2, "bob", "alch", 1, at(15)},  // gold by one
+               {true, 3, "bob", "chem", 1, at(15)},  // no line of that time
+               {true, 4, "bob", "gold", 1, at(25)},
+               {true, 5, "carol", "bio", 1, at(25)}},
+              at(30));
+    CHECK(charged(*s, "gold/@bob", 105) == 100'000'000 + 90'000'000 + 80'000'000);
+    CHECK(charged(*s, "bio/@carol", 105) == 80'000'000);
+    CHECK(s->accounting().ledger().charged(weir::unassociated, at(105)) == 90'000'000);
+}
+
+TEST_CASE("edits: a job that a child reports after the edit that removed its line is paid by nobody") {
+    auto s = edited_service(named_chem);
+    JobRequest partition;
+    partition.is_instance = true;
+    s->apply({50, at(1), SubmitEvent{owner, 16, std::move(partition)}});
+    s->apply(eligible(50, 1));
+    s->apply(started(50, 2, 6));
+    s->attach_child(50, "one", 1, at(2));
+    put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n", 10);
+    CHECK(s->report(50, 1, {{true, 1, "bob", "chem", 1, at(5)}}, at(30)) == 1);
+    CHECK(s->accounting().ledger().charged(weir::unassociated, at(105)) == 100'000'000);
+}
