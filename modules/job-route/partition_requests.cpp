@@ -398,6 +398,10 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
         table_.close();
     } else if (table) {
         set_table(name, table.share());
+        if (is_killed && !is_same) {
+            (void)table_.restart(name,
+                                 true);  // before look(): the next instance has the folder of the one that is killed
+        }
     } else if (op == "remove") {
         const bool is_ending = table_.partitions().count(name) > 0;
         if (partition_table_of(in_force_.get(), name) != nullptr) {
@@ -413,7 +417,7 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
         (void)value_or_throw(put_changes(std::move(changes)));
         (void)value_or_throw(table_.set_drained(name, op == "drain"));
     } else if (op == "restart") {
-        (void)value_or_throw(table_.restart(name, false));
+        (void)value_or_throw(table_.restart(name, is_killed));
     } else {
         throw Failure(EPROTO, "unknown op " + op);
     }

@@ -16,6 +16,7 @@ using ActionKind = PartitionAction::Kind;
 constexpr int log_error = 3;  // severities of syslog(3)
 constexpr int log_notice = 5;
 constexpr Duration look_pause = std::chrono::seconds(1);
+constexpr Duration folder_wait_max = std::chrono::seconds(60);
 
 }  // namespace
 
@@ -166,6 +167,20 @@ void PartitionTable::look_at_old(Partition& partition, const World& world) {
     }
 }
 
+/// An instance that is being ended leaves its folder, and in it what it has not reported: how long its jobs ran. So the
+/// next one has this folder, unless the end takes too long.
+bool PartitionTable::must_await_folder(Partition& partition, Duration now) {
+    const bool is_ending = std::any_of(partition.old.begin(), partition.old.end(), [&](const PartitionInstance& old) {
+        return old.is_canceled && old.folder == partition.last_folder;
+    });
+    if (!is_ending) {
+        partition.folder_awaited_since.reset();
+        return false;
+    }
+    partition.folder_awaited_since = partition.folder_awaited_since.value_or(now);
+    return now - *partition.folder_awaited_since < folder_wait_max;
+}
+
 void PartitionTable::start(Partition& partition) {
     PartitionInstance instance;
     instance.digest = partition.spec.digest;
@@ -208,7 +223,7 @@ void PartitionTable::look_at_current(Partition& partition, const World& world) {
         const bool is_asked = !partition.is_off || world.is_wanted(partition.spec);
         const bool is_time = partition.revival.deaths() == 0 || world.now >= partition.revival.next();
         const bool is_its_turn = !partition.spec.is_added || !is_configured_one_starting();
-        if (is_asked && is_time && is_its_turn && !partition.is_drained) {
+        if (is_asked && is_time && is_its_turn && !partition.is_drained && !must_await_folder(partition, world.now)) {
             start(partition);
         }
         return;

@@ -65,6 +65,7 @@ class PartitionTable {
         std::string why;      ///< of the last death
         int last_folder = 0;  ///< of its latest instance
         std::optional<Duration> idle_since;
+        std::optional<Duration> folder_awaited_since;
     };
     struct World {
         Duration now{};  ///< of a clock that does not step
@@ -112,6 +113,7 @@ class PartitionTable {
     void look_at_current(Partition& partition, const World& world);
     void retire(Partition& partition);
     void start(Partition& partition);
+    static bool must_await_folder(Partition& partition, Duration now);
     void note_death(Partition& partition, const std::string& why, Duration now);
     void cancel(PartitionInstance& instance, const std::string& why);
     void act(PartitionAction::Kind kind, JobId job) { actions_.push_back({kind, {}, job, 0, 0, {}}); }

@@ -291,3 +291,29 @@ TEST_CASE("partitions: they start in the order of the configuration, and those t
     look();
     CHECK(started == std::vector<std::string>{"wide", "debug", "added"});
 }
+
+// Kills: the instance after one that is killed has another folder, so the usage that the killed one had not reported is
+// never reported: its users stay charged until its end.
+// Mutant: modules/job-route/partition_table.cpp: !must_await_folder(partition, world.now) => true
+// Mutant: modules/job-route/partition_table.cpp: < folder_wait_max; => < folder_wait_max || true;
+TEST_CASE("partitions: the instance after one that is being killed waits for its folder, but not for ever") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 3);
+    REQUIRE(scene.table.restart("batch", true));
+    scene.look();
+    CHECK(scene.canceled == std::vector<JobId>{JobId{1}});
+    CHECK(scene.last_job == 1);
+    scene.end(JobId{1}, "an operator ended it");
+    CHECK(scene.last_job == 2);
+    CHECK(scene.batch().current->folder == 0);
+    scene.attach(JobId{2}, 3);
+    REQUIRE(scene.table.restart("batch", true));
+    scene.look();
+    CHECK(scene.last_job == 2);
+    scene.now += 60s;
+    scene.look();
+    CHECK(scene.last_job == 3);
+    CHECK(scene.batch().current->folder == 1);
+}
