@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "libfairshare/base/thinned.hpp"
+
 namespace weir::broker {
 
 /// What one user occupies and may occupy.
@@ -40,10 +42,7 @@ class Quota {
     void disconnect() { --connections_; }
 
     /// Whether to log a guest's error: true for his 1st, 2nd, 4th, 8th ... error, so that he cannot fill the log.
-    bool is_worth_telling() {
-        ++errors_;
-        return !is_limited() || (errors_ & (errors_ - 1)) == 0;
-    }
+    bool is_worth_telling() { return !is_limited() || errors_.is_next_told(); }
 
   private:
     const std::size_t connections_max_;
@@ -51,7 +50,7 @@ class Quota {
     std::atomic<std::size_t> bytes_{0};
     std::size_t unfinished_ = 0;
     std::size_t connections_ = 0;
-    std::uint64_t errors_ = 0;
+    Thinned errors_;
 };
 
 /// Bytes that are charged as long as this object lives. All copies of the message share it.

@@ -75,7 +75,8 @@ ParentRole::~ParentRole() {
 
 // Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
 // else's. It may name up to 256 queues, a URI and cores as it likes. Everybody is told them as this user's: commands
-// and the page name such a child by its job, and open its URI for this user alone.
+// and the page name such a child by its job, and open its URI for this user alone. The log tells the 1st, 2nd, 4th, 8th
+// time that a child of his attaches.
 void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
@@ -93,15 +94,24 @@ void ParentRole::attach(const flux_msg_t* msg) {
     Json answer = Json::object();
     answer.set("attached", true).set("heartbeat", heartbeat_s_);
     flux::respond(h_, msg, answer);
-    sessions_.insert_or_assign(attach.child, Session{flux::keep(msg), attach.session, cred.userid, std::move(resources),
-                                                     attach.takes_drains && cred.userid == getuid()});
+    sessions_.insert_or_assign(
+        attach.child, Session{flux::keep(msg), attach.session, cred.userid, std::move(resources),
+                              attach.takes_drains && cred.userid == getuid(), log_attached(attach, cred.userid)});
     send_drains(attach.child);
-    flux::log(h_, LOG_INFO,
-              "child " + std::to_string(attach.child.value) + " attached, knows " +
-                  std::to_string(attach.known.size()) + " jobs");
     probe_ = flux::rpc(h_, update_topic, Json::own(json_pack("{s:[]}", "jobs")));
     flux::then<&ParentRole::on_probed>(probe_.get(), this);
     callbacks_.changed();
+}
+
+/// \return whether it is logged. A guest may attach as often as he likes, and would fill the log.
+bool ParentRole::log_attached(const Attach& attach, std::uint32_t userid) {
+    if (userid != getuid() && !guests_attached_[userid].is_next_told()) {
+        return false;
+    }
+    flux::log(h_, LOG_INFO,
+              "child " + std::to_string(attach.child.value) + " attached, knows " +
+                  std::to_string(attach.known.size()) + " jobs");
+    return true;
 }
 
 /// Without the plugin every routed job would wait for ever, without another message. Children attach again and again
@@ -151,7 +161,9 @@ void ParentRole::disconnect(const flux_msg_t* msg) {
         if (!flux_disconnect_match(msg, session.request.get())) {
             return false;
         }
-        flux::log(h_, LOG_INFO, "child " + std::to_string(child.value) + " is gone from the link");
+        if (session.is_logged) {
+            flux::log(h_, LOG_INFO, "child " + std::to_string(child.value) + " is gone from the link");
+        }
         table_.detach(child, session.session);
         return true;
     });

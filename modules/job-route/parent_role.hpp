@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "libfairshare/base/thinned.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/private_mode.hpp"
 #include "modules/job-route/messages_json.hpp"
@@ -54,6 +55,7 @@ class ParentRole {
         std::uint32_t userid = 0;
         ResourceMap resources;
         bool takes_drains = false;  ///< and is the owner's: a guest's allocation is his until it ends
+        bool is_logged = true;      ///< that it attached; then its end is logged as well
     };
     struct Reply {
         flux::MessageRef request;
@@ -94,6 +96,7 @@ class ParentRole {
     std::string output_of(JobId id) const;
     void close(JobId child);
     void send_drains(JobId child);
+    bool log_attached(const Attach& attach, std::uint32_t userid);
 
     flux_t* h_;
     RouteTable& table_;
@@ -102,7 +105,8 @@ class ParentRole {
     const flux::PrivateMode& privacy_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;
-    std::optional<Drains> drains_;  ///< none: not known yet
+    std::map<std::uint32_t, Thinned> guests_attached_;  ///< by user: how often a child of his attached
+    std::optional<Drains> drains_;                      ///< none: not known yet
     Batch next_;
     Batch current_;
     flux::Future commit_;
