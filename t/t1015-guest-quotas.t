@@ -28,6 +28,8 @@ cat >attack.py <<-\EOF
 	import json, os, socket, struct, sys, wire
 
 	MIB = 1 << 20
+	PAD = "x" * 60000  # nearly the most that a guest may send to most methods
+	CONFIG = {"pad": PAD}
 	HEAD = struct.pack("=I", 0xFFEE0012)
 
 	def pour(sock, data, times):
@@ -57,41 +59,46 @@ cat >attack.py <<-\EOF
 	            assert False, topic
 	        except wire.Failed as failed:
 	            assert failed.errnum == 90 and "at most 65536 bytes" in str(failed), failed
+	    for topic in "job-manager.getattr", "job-manager.raise", "job-manager.memo", "job-manager.update", "job-list.list-id":
+	        try:
+	            client.rpc(topic, {"id": 1, "attrs": ["x"], "pad": [{}] * (MIB // 2)})
+	            assert False, topic
+	        except wire.Failed as failed:
+	            assert failed.errnum == 90 and "at most 65536 bytes" in str(failed), failed
 	    client.rpc("event.publish", {"topic": "x", "flags": 0, "payload": "eHh4" * (MIB // 4)})
 
 	def deaf():
 	    """Asks and reads no answer."""
 	    clients = [wire.Client() for i in range(20)]
-	    ping = wire.encode(wire.REQUEST, "kvs.ping", {"pad": "x" * MIB}, aux2=0)
 	    for client in clients:
 	        client.sock.settimeout(5)
-	        for tag in range(1, 60):
-	            data = wire.encode(wire.REQUEST, "kvs.ping", {"pad": "x" * MIB}, aux2=tag)
+	        for tag in range(1, 1000):
+	            data = wire.encode(wire.REQUEST, "kvs.ping", {"pad": PAD}, aux2=tag)
 	            if pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1):
 	                break
 
 	def flood():
 	    """Sends without end what nobody answers: JSON that takes longer to read than to send."""
-	    data = wire.encode(wire.REQUEST, "job-info.lookup", {"pad": [[[[i]]] for i in range(20000)]}, flags=wire.NORESPONSE)
+	    data = wire.encode(wire.REQUEST, "job-info.lookup", {"pad": [[[[i]]] for i in range(5000)]}, flags=wire.NORESPONSE)
 	    data = HEAD + struct.pack(">I", len(data)) + data
-	    cut = sum(pour(wire.Client().sock, data, 1500) for i in range(4))
+	    cut = sum(pour(wire.Client().sock, data, 6000) for i in range(4))
 	    assert cut == 4, cut
 
 	def unasked():
 	    """Has requests kept for which nobody waits: a stream, and a wait for the end of a job."""
-	    data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": "x" * MIB}, flags=wire.STREAMING | wire.NORESPONSE)
-	    assert pour(wire.Client().sock, HEAD + struct.pack(">I", len(data)) + data, 3)
-	    asked = {"id": int(open("waits.id").read()), "attrs": [], "state": 64, "pad": "x" * MIB}
+	    data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": PAD}, flags=wire.STREAMING | wire.NORESPONSE)
+	    assert pour(wire.Client().sock, HEAD + struct.pack(">I", len(data)) + data, 300)
+	    asked = {"id": int(open("waits.id").read()), "attrs": [], "state": 64, "pad": PAD}
 	    data = wire.encode(wire.REQUEST, "job-list.list-id", asked, flags=wire.NORESPONSE)
 	    client = wire.Client()
-	    pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1000)
+	    pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 16000)
 
 	def routed():
 	    """Writes a sender into his own requests, so that the end of the connection might not end them."""
 	    for turn in range(20):
 	        client = wire.Client()
 	        for tag in range(1, 41):
-	            data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": "x" * MIB}, flags=wire.STREAMING, aux2=tag)
+	            data = wire.encode(wire.REQUEST, "job-list.job-stats", {"pad": PAD}, flags=wire.STREAMING, aux2=tag)
 	            data = wire.frame(b"x") + data
 	            pour(client.sock, HEAD + struct.pack(">I", len(data)) + data, 1)
 	        client.sock.close()
@@ -99,14 +106,13 @@ cat >attack.py <<-\EOF
 	def held():
 	    """Streams without end, each with a load."""
 	    client, refused = wire.Client(), 0
-	    tags = [client.start("job-list.job-stats", {"pad": "x" * MIB}, wire.STREAMING) for i in range(100)]
-	    for tag in tags:
+	    for i in range(1600):
 	        try:
-	            client.answer(tag)
+	            client.answer(client.start("config.get", CONFIG, wire.STREAMING))
 	        except wire.Failed as failed:
 	            assert failed.errnum == 105 and "64 MiB" in str(failed), failed
 	            refused += 1
-	    assert 30 <= refused < 60, refused
+	    assert 480 <= refused < 960, refused
 	    try:
 	        client.start("broker.ping", {}, wire.STREAMING)  # answered: a response without error does not end a stream
 	        client.matchtag -= 1
@@ -120,8 +126,8 @@ cat >attack.py <<-\EOF
 	def twice():
 	    """Gives another request the matchtag of each stream: its refusal must not end what the stream is charged."""
 	    client, refused = wire.Client(), 0
-	    for i in range(600):
-	        client.start("job-list.job-stats", {"pad": "x" * MIB}, wire.STREAMING)
+	    for i in range(2400):
+	        client.start("config.get", CONFIG, wire.STREAMING)
 	        client.matchtag -= 1
 	        tag = client.start("broker.ping", {})
 	        try:
@@ -129,7 +135,7 @@ cat >attack.py <<-\EOF
 	                client.answer(tag)
 	        except wire.Failed as failed:
 	            refused += failed.errnum == 105
-	    assert refused > 500, refused
+	    assert refused > 1200, refused
 
 	def watchers():
 	    """Follows each of his jobs far more often than there is a use for, reads nothing, and writes to them."""
@@ -150,9 +156,10 @@ cat >attack.py <<-\EOF
 	        # of the two kinds of streams together there are 64
 	        assert refused == len(ids) * (8 * 60 - (0 if "guest.output" in payload.values() else 64)), (payload, refused)
 	    writer = wire.Client()
-	    writer.rpc("job-manager.memo", {"id": ids[0], "memo": {"x": "x" * 200000}})
+	    for i in range(2):
+	        writer.rpc("job-manager.memo", {"id": ids[0], "memo": {f"x{i}": PAD}})
 	    writer.rpc("job-manager.raiseall", {"dry_run": False, "userid": os.getuid(), "states": 127, "severity": 7, "type": "x",
-	                                        "note": "x" * 200000})
+	                                        "note": PAD})
 	    writer.rpc("job-manager.raiseall", {"dry_run": False, "userid": os.getuid(), "states": 127, "severity": 0,
 	                                        "type": "cancel"})
 

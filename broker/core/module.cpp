@@ -64,6 +64,7 @@ Module::Module(ChannelPump& pump, Router& router, std::string name, std::string 
       last_seen_(std::time(nullptr)),
       channel_(pump, uuid(), [this](std::string bytes) { receive(std::move(bytes)); }) {
     cred = router.owner();
+    is_module = true;
     uv_loop_t* loop = pump.loop().get();
     const auto init = [loop](uv_async_t* async) {
         return uv_async_init(loop, async, [](uv_async_t* h) { Watch<uv_async_t>::fire(h); });

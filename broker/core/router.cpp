@@ -179,6 +179,9 @@ void Router::route_request(Packet packet) {
         return;
     }
     Endpoint* target = owner.empty() ? nullptr : find(owner);
+    if (target != nullptr && target->is_module && refuses_length(packet, guest_payload_max(packet.topic()))) {
+        return;
+    }
     if (target != nullptr && target->deliver(packet)) {
         if (!target->is_owner()) {
             target->pending_.add(packet);
@@ -199,13 +202,19 @@ void Router::dispatch(Packet packet) {
         refuse(packet, EPERM, "Request requires owner credentials");
         return;
     }
-    const std::size_t bytes_max = it->second.guest_bytes_max;
-    if ((roles & FLUX_ROLE_OWNER) == 0 && packet.text().size() > bytes_max) {
-        refuse(packet, EMSGSIZE,
-               "a guest's " + std::string(packet.topic()) + " has at most " + std::to_string(bytes_max) + " bytes");
-        return;
+    if (!refuses_length(packet, it->second.guest_bytes_max)) {
+        it->second.method(Call(*this, std::move(packet)));
     }
-    it->second.method(Call(*this, std::move(packet)));
+}
+
+/// Answers a guest's request that is too long, before anything parses it. \return false: it is not.
+bool Router::refuses_length(const Packet& request, std::size_t guest_bytes_max) {
+    if ((request.cred().rolemask & FLUX_ROLE_OWNER) != 0 || request.text().size() <= guest_bytes_max) {
+        return false;
+    }
+    refuse(request, EMSGSIZE,
+           "a guest's " + std::string(request.topic()) + " has at most " + std::to_string(guest_bytes_max) + " bytes");
+    return true;
 }
 
 void Router::add_method(const std::string& topic, std::uint32_t rolemask, Method method, std::size_t guest_bytes_max) {

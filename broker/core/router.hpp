@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "broker/core/guest_payloads.hpp"
 #include "broker/core/packet.hpp"
 #include "broker/core/pending_requests.hpp"
 #include "broker/core/service_table.hpp"
@@ -37,6 +38,8 @@ class Endpoint {
     /// Its credentials; they decide which private events it receives.
     Cred cred;
     Subscriptions subscriptions;
+    /// It is a module: a guest's request to it has at most guest_payload_max() bytes.
+    bool is_module = false;
 
   private:
     friend class Router;
@@ -76,8 +79,6 @@ class Call {
 
 class Router {
   public:
-    /// No honest guest sends more to a method of the broker itself, which runs in the thread that routes all messages.
-    static constexpr std::size_t guest_payload_bytes_max = 64u << 10;
     using Method = std::function<void(const Call&)>;
     using Reply = std::function<void(int errnum, std::string_view text)>;
 
@@ -130,6 +131,7 @@ class Router {
 
     void route_request(Packet packet);
     void dispatch(Packet packet);
+    bool refuses_length(const Packet& request, std::size_t guest_bytes_max);
     bool arm_disconnect(Endpoint& from, const Packet& packet);
     bool may_respond(Endpoint& from, const Packet& response);
     bool answers_open_call(const Endpoint& from, const Packet& response) const;

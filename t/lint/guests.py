@@ -21,8 +21,10 @@ A guest is any user other than the instance's owner. An instance admits guests o
 instance that a guest started is a guest's program, too. This page lists all methods that a guest may call, and the worst that he
 can do with each. The sentences are comments beside the handlers, and `t/lint/guests.py` checks that this page has them. The broker
 counts and bounds the memory, requests and connections of each guest ([ADR 0188](adr/0188-guests.md)). A guest's message has at most
-4 MiB. A request to a method of the broker itself, those in `broker/core`, has at most 64 KiB of payload; `event.publish` takes a whole
-message. [ADR 0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with
+4 MiB. A guest's request has at most 64 KiB of payload, one to `job-list.list`, `job-ingest.submit` or `feasibility.check` 256 KiB.
+A longer one is refused with EMSGSIZE before anything parses it. `event.publish` takes a whole message. So do the methods of modules
+that are sent R, facts of many jobs or paths of many accounts; `broker/core/guest_payloads.hpp` has the list.
+[ADR 0184](adr/0184-what-a-child-is-believed.md) says what an instance believes of a child's reports. Property tests with
 hostile users and children are in `t/unit/job_priority/hostile_children_property_test.cpp`. Fuzz targets for all bytes of a peer are in `t/fuzz`.
 
 A guest's requests to `job-priority` wait for their turns, but `report`, which has turns of its own, `policy` and `disconnect`. So do

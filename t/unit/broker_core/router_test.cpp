@@ -71,14 +71,46 @@ TEST_CASE("router: a guest's long payload is refused before a method of the brok
         router.receive(from, Packet::make({FLUX_MSGTYPE_REQUEST, 0, from.cred, FLUX_NODEID_ANY, 5}, topic, text));
         return std::exchange(called, 0) == 1;
     };
-    CHECK(send(guest, "own.get", Router::guest_payload_bytes_max));
+    CHECK(send(guest, "own.get", guest_payload_bytes_max));
     CHECK(guest.got.empty());
-    CHECK_FALSE(send(guest, "own.get", Router::guest_payload_bytes_max + 1));
+    CHECK_FALSE(send(guest, "own.get", guest_payload_bytes_max + 1));
     REQUIRE(guest.got.size() == 1);
     CHECK(guest.got[0].aux1() == EMSGSIZE);
     CHECK(guest.got[0].text() == "a guest's own.get has at most 65536 bytes");
-    CHECK(send(guest, "own.put", Router::guest_payload_bytes_max + 1));
-    CHECK(send(owner, "own.get", Router::guest_payload_bytes_max + 1));
+    CHECK(send(guest, "own.put", guest_payload_bytes_max + 1));
+    CHECK(send(owner, "own.get", guest_payload_bytes_max + 1));
+}
+
+TEST_CASE("router: a guest's long payload is refused before a module gets it, but for the methods that need it") {
+    Router router(OWNER);
+    Peer guest(router, "guest", GUEST), owner(router, "owner"), module(router, "module"), tool(router, "tool");
+    module.is_module = true;
+    for (const char* service : {"job-manager", "job-list", "feasibility", "job-route"}) {
+        REQUIRE(router.services().add(service, "module"));
+    }
+    REQUIRE(router.services().add("tool", "tool"));
+    const auto send = [&](Peer& from, const char* topic, std::size_t size, std::uint8_t flags = 0) {
+        const std::string text = std::string(size, 'x') + '\0';
+        router.receive(from, Packet::make({FLUX_MSGTYPE_REQUEST, flags, from.cred, FLUX_NODEID_ANY, 5}, topic, text));
+        return std::exchange(module.got, {}).size() + std::exchange(tool.got, {}).size() == 1;
+    };
+    for (const char* topic : {"job-manager.getattr", "job-manager.raise", "job-manager.memo", "job-list.list-id"}) {
+        CHECK(send(guest, topic, 64u << 10));
+        CHECK_FALSE(send(guest, topic, (64u << 10) + 1));
+        REQUIRE(guest.got.size() == 1);
+        CHECK(guest.got[0].aux1() == EMSGSIZE);
+        CHECK(guest.got[0].text() == "a guest's " + std::string(topic) + " has at most 65536 bytes");
+        CHECK_FALSE(send(guest, topic, 1u << 20, FLUX_MSGFLAG_NORESPONSE));
+        CHECK(std::exchange(guest.got, {}).size() == 1);
+        CHECK(send(owner, topic, 1u << 20));
+    }
+    for (const char* topic : {"job-list.list", "feasibility.check"}) {
+        CHECK(send(guest, topic, 256u << 10));
+        CHECK_FALSE(send(guest, topic, (256u << 10) + 1));
+        CHECK(send(owner, topic, 1u << 20));
+    }
+    CHECK(send(guest, "job-route.report", 1u << 20));
+    CHECK(send(guest, "tool.get", 1u << 20));  // a connection's service: its own affair
 }
 
 TEST_CASE("router: an unknown service is answered with ENOSYS and its name") {

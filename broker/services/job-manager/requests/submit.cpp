@@ -121,7 +121,7 @@ Result<JobId> Submit::accept(Wish wish) {
     return id;
 }
 
-// Guest: is refused: who signs with "none" must be the owner. Costs reading a jobspec of at most his quota.
+// Guest: is refused: who signs with "none" must be the owner. Costs reading the request, 256 KiB.
 Answer Submit::ingest(const Request& request) {
     const auto signed_text = read_string(request.body(), "J");
     const auto urgency = read_integer(request.body(), "urgency");
