@@ -236,6 +236,8 @@ void Session::stop(Signals& signals) {
                 jobs.push_back(job.job);
             }
         }
+        // Before the partitions' cores are free: jobs that wait must not get them.
+        (void)client_->call("job-manager.alloc-close", Json::object(), answer_s);
         Json payload = Json::object();
         (void)client_->call("job-route.partition-change", payload.set("op", "close"), answer_s);
         const Duration deadline = monotonic_now() + 5s;

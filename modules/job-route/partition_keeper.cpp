@@ -171,10 +171,22 @@ void PartitionKeeper::ready() {
     }
     notify_plugin();
     look();
+    open_allocation();
+}
+
+/// The embedded job-manager keeps the other jobs from the scheduler until the partitions have been submitted.
+void PartitionKeeper::open_allocation() {
+    if (is_ready_ && !is_first_look_over_ && starting_.empty()) {
+        is_first_look_over_ = true;
+        if (flux::is_embedded(h_)) {
+            (void)flux::rpc(h_, "job-manager.alloc-open", Json::object(), FLUX_RPC_NORESPONSE);
+        }
+    }
 }
 
 void PartitionKeeper::reset() {
     is_ready_ = false;
+    is_first_look_over_ = false;
     backlog_.clear();
     starting_.clear();
     ends_.clear();
@@ -294,9 +306,11 @@ void PartitionKeeper::start(const std::string& name, int folder) {
         record_folder(name, folder);
         Json payload = Json::object();
         payload.set("J", sign_none(partition_jobspec(spec, place_, folder), getuid()));
-        // One that died takes its cores again, also where the next instance of another partition waits for more.
-        const bool has_died = table_.partitions().at(name).revival.deaths() > 0;
-        payload.set("urgency", has_died ? FLUX_JOB_URGENCY_EXPEDITE : FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
+        // One that died takes its cores again, also where the next instance of another partition waits for more. At a
+        // start of the instance those of the configuration are before the jobs that waited when it was stopped.
+        const bool is_first =
+            table_.partitions().at(name).revival.deaths() > 0 || (!is_first_look_over_ && flux::is_embedded(h_));
+        payload.set("urgency", is_first ? FLUX_JOB_URGENCY_EXPEDITE : FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
         flux::Future future = flux::rpc(h_, "job-ingest.submit", payload);
         flux_future_t* key = future.get();
         flux::then<&PartitionKeeper::on_started>(key, this);
@@ -330,6 +344,7 @@ void PartitionKeeper::on_started(flux_future_t* f) {
     }
     perform();
     arm();
+    open_allocation();
 }
 
 void PartitionKeeper::cancel(JobId job, const std::string& why) {

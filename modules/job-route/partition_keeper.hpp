@@ -114,6 +114,7 @@ class PartitionKeeper {
     void on_last_words(flux_future_t* f);
     std::string how_it_ended(JobId job, const std::string& words) const;
     void arm();
+    void open_allocation();
     Json table_of(const std::string& name, const char* key) const;
     Json view_of(const std::string& name, const PartitionTable::Partition& partition,
                  const std::vector<ChildView>& children) const;
@@ -136,6 +137,7 @@ class PartitionKeeper {
     PartitionTable table_;
     Drains drains_;
     bool is_ready_ = false;
+    bool is_first_look_over_ = false;    ///< what the first look after ready() starts has been submitted
     std::map<JobId, JobFacts> backlog_;  ///< until ready(): instances of partitions that have not ended
     std::map<JobId, End> jobs_;          ///< active jobs that are instances of partitions
     std::map<flux_future_t*, Starting> starting_;

@@ -29,6 +29,22 @@ ObjectText request_of(const Job& job, std::size_t bytes_more) {
     return out.splice("t_submit", timestamp_text(job.t_submit_us()));
 }
 
+/// Whether job-route comes up in this instance and submits partitions.
+bool has_partitions(const json_t* config) {
+    if (json_array_size(json_object_get(config, "partition")) == 0) {
+        return false;
+    }
+    const json_t* modules = json_object_get(json_object_get(config, "weir-broker"), "modules");
+    for (std::size_t i = 0; i < json_array_size(modules); ++i) {
+        const json_t* module = json_array_get(modules, i);
+        const char* name = json_string_value(json_is_object(module) ? json_object_get(module, "name") : module);
+        if (name != nullptr && std::strcmp(name, "job-route") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 struct AllocTable {
@@ -37,12 +53,15 @@ struct AllocTable {
         {FLUX_MSGTYPE_REQUEST, "job-manager.sched-ready", on_request<Alloc, &Alloc::ready>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-query", on_query<Alloc, &Alloc::query>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_query<Alloc, &Alloc::resource_status>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-open", on_query<Alloc, &Alloc::open>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-close", on_query<Alloc, &Alloc::close>, 0},
         {FLUX_MSGTYPE_RESPONSE, "sched.alloc", on_message<Alloc, &Alloc::on_response>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };
 };
 
 Status Alloc::start() {
+    is_for_partitions_ = has_partitions(engine_.config());
     return handlers_.add(engine_.handle(), AllocTable::specs, this);
 }
 
@@ -152,8 +171,12 @@ void Alloc::on_queue(const std::string& queue, bool is_started) {
     }
 }
 
+bool Alloc::is_open_to(const Job& job) const {
+    return !is_closed_ && (!is_for_partitions_ || (job.facts.is_partition && job.userid == engine_.owner()));
+}
+
 void Alloc::send_requests() {
-    while (is_online_ && !queue_.empty() && (limit_ == 0 || sent_.size() < limit_)) {
+    while (is_online_ && !queue_.empty() && is_open_to(*queue_.first()) && (limit_ == 0 || sent_.size() < limit_)) {
         Job& job = *queue_.first();
         const auto& jobspec = job.jobspec_text.redacted;
         outbox().request("sched.alloc", request_of(job, jobspec.size()).splice("jobspec", jobspec).text());
@@ -247,7 +270,7 @@ Status Alloc::on_success(Job* job, JobId id, json_t* response) {
     if (!json_is_object(r)) {
         return protocol_error("protocol error: a successful response needs R");
     }
-    if (!job || job->state != State::sched) {  // canceled meanwhile
+    if (!job || job->state != State::sched || is_closed_) {  // canceled meanwhile, or closed
         send_free(id, Json::ref(r).dump());
         if (job) {  // it waits for a priority again, and will ask anew
             on_canceled(*job);
@@ -343,6 +366,23 @@ Answer Alloc::query(const Request&) {
     out.set("queue_length", queue_.size()).set("alloc_pending", sent_.size());
     out.set("running", engine_.jobs().running());
     return Reply::of(out);
+}
+
+/// job-route has submitted its partitions, which are expedited: the scheduler has them before all other jobs.
+Answer Alloc::open(const Request&) {
+    is_for_partitions_ = false;
+    return Reply::empty();
+}
+
+/// The instance ends. Jobs end with it, and what they free must not go to jobs that wait: these would be lost. They
+/// stay in the queue, as they are in the journal. Queues stay started: their status is for people, and job-route
+/// recalls the jobs of a stopped one. Answered even if the disk is full. Idempotent.
+Answer Alloc::close(const Request&) {
+    is_closed_ = true;
+    for (const JobQueue::Entry& entry : sent_) {
+        cancel(*entry.job, false);
+    }
+    return Reply::empty();
 }
 
 Answer Alloc::resource_status(const Request&) {

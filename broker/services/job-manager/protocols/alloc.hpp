@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the manager's side of the scheduler protocol: the queue of jobs that need resources, the open requests,
-//   hello, ready, alloc, free, cancel, prioritize.
+//   hello, ready, alloc, free, cancel, prioritize; and which jobs get none while the instance starts and ends.
 // Must not know: how the scheduler decides; jobtap.
 // RFC 27.
 #pragma once
@@ -43,6 +43,8 @@ class Alloc : public Component {
     Answer ready(const Request& request);
     Answer query(const Request& request);
     Answer resource_status(const Request& request);
+    Answer open(const Request& request);
+    Answer close(const Request& request);
     void on_response(const flux_msg_t* msg);
     Status take_response(const char* text);
     Status on_success(Job* job, JobId id, json_t* response);
@@ -54,11 +56,15 @@ class Alloc : public Component {
     void go_offline(const std::string& why);
     void put_resources();
     void send_free(JobId id, const std::string& r_text);
+    /// Whether jobs of this one's kind get cores now.
+    bool is_open_to(const Job& job) const;
 
     JobQueue queue_;
     JobQueue sent_;
     bool is_online_ = false;
-    std::size_t limit_ = 0;  // 0 = unlimited
+    bool is_for_partitions_ = false;  // the instance starts: they are first
+    bool is_closed_ = false;          // the instance ends; in memory alone: the next start allocates again
+    std::size_t limit_ = 0;           // 0 = unlimited
     std::string sender_;
 };
 
