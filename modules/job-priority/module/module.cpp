@@ -42,9 +42,8 @@ std::string attribute(flux_t* h, const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// Only an embedded broker has this attribute.
 EventClock clock_of_events(flux_t* h) {
-    return flux_attr_get(h, "clock.zero") != nullptr ? EventClock::instance : EventClock::wall;
+    return flux::is_embedded(h) ? EventClock::instance : EventClock::wall;
 }
 
 /// Local time less UTC.
