@@ -29,6 +29,18 @@ std::unique_ptr<PriorityService> edited_service(const char* text) {
     return made;
 }
 
+/// named_chem, and a partition of 6 cores in job 50.
+std::unique_ptr<PriorityService> chem_with_partition() {
+    auto made = edited_service(named_chem);
+    JobRequest partition;
+    partition.is_instance = true;
+    made->apply({50, at(1), SubmitEvent{owner, 16, std::move(partition)}});
+    made->apply(eligible(50, 1));
+    made->apply(started(50, 2, 6));
+    made->attach_child(50, "one", 1, at(2));
+    return made;
+}
+
 void join_chem(PriorityService& s, FluxJobId id, double t, std::uint32_t userid, const char* account = "chem") {
     JobEvent event = submitted(id, t, userid, account);
     std::get<SubmitEvent>(event.what).request.cores = 3;
@@ -213,13 +225,7 @@ TEST_CASE("edits: what a site counts in its own way follows, as it runs and at d
 // Mutant: modules/job-priority/charges/child_reports.cpp: return then ? then : find(); => return find();
 // Mutant: modules/job-priority/charges/earlier_trees.hpp: then != trees_.end(); ++then) { => false; ++then) {
 TEST_CASE("edits: who paid for a job when it started pays on, also if a child reports the start after the edit") {
-    auto s = edited_service(named_chem);
-    JobRequest partition;
-    partition.is_instance = true;
-    s->apply({50, at(1), SubmitEvent{owner, 16, std::move(partition)}});
-    s->apply(eligible(50, 1));
-    s->apply(started(50, 2, 6));
-    s->attach_child(50, "one", 1, at(2));
+    auto s = chem_with_partition();
     put_tree(*s, named_alch, 10);
     put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n\"gold\" = 1\n\"gold/@bob\" = 1\n", 20);
     s->report(50, 1,
@@ -235,13 +241,7 @@ TEST_CASE("edits: who paid for a job when it started pays on, also if a child re
 }
 
 TEST_CASE("edits: a job that a child reports after the edit that removed its line is paid by nobody") {
-    auto s = edited_service(named_chem);
-    JobRequest partition;
-    partition.is_instance = true;
-    s->apply({50, at(1), SubmitEvent{owner, 16, std::move(partition)}});
-    s->apply(eligible(50, 1));
-    s->apply(started(50, 2, 6));
-    s->attach_child(50, "one", 1, at(2));
+    auto s = chem_with_partition();
     put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n", 10);
     CHECK(s->report(50, 1, {{true, 1, "bob", "chem", 1, at(5)}}, at(30)) == 1);
     CHECK(s->accounting().ledger().charged(weir::unassociated, at(105)) == 100'000'000);
