@@ -179,7 +179,7 @@ void PartitionKeeper::open_allocation() {
     if (is_ready_ && !is_first_look_over_ && starting_.empty()) {
         is_first_look_over_ = true;
         if (flux::is_embedded(h_)) {
-            (void)flux::rpc(h_, "job-manager.alloc-open", Json::object(), FLUX_RPC_NORESPONSE);
+            tell_manager("job-manager.alloc-open", Json::object());
         }
     }
 }
@@ -274,7 +274,7 @@ void PartitionKeeper::perform() {
     for (const PartitionAction& action : table_.take()) {
         switch (action.kind) {
             case PartitionAction::Kind::start:
-                start(action.name, action.folder);
+                start(action);
                 break;
             case PartitionAction::Kind::drain:
             case PartitionAction::Kind::resume:
@@ -283,6 +283,11 @@ void PartitionKeeper::perform() {
                 break;
             case PartitionAction::Kind::cancel:
                 cancel(action.job, action.text);
+                break;
+            case PartitionAction::Kind::give_back:
+                if (flux::is_embedded(h_)) {
+                    tell_manager("job-manager.alloc-free", std::move(Json::object().set("id", action.job.value)));
+                }
                 break;
             case PartitionAction::Kind::log:
                 flux::log(h_, action.severity, action.text);
@@ -294,7 +299,14 @@ void PartitionKeeper::perform() {
     }
 }
 
-void PartitionKeeper::start(const std::string& name, int folder) {
+/// What needs no answer.
+void PartitionKeeper::tell_manager(const char* topic, Json payload) {
+    (void)flux::rpc(h_, topic, payload, FLUX_RPC_NORESPONSE);
+}
+
+void PartitionKeeper::start(const PartitionAction& action) {
+    const std::string& name = action.name;
+    const int folder = action.folder;
     const flux::Caught caught = flux::catching([&] {
         const PartitionSpec& spec = table_.partitions().at(name).spec;
         const PartitionPaths paths = partition_paths(spec, place_, folder);
@@ -306,10 +318,9 @@ void PartitionKeeper::start(const std::string& name, int folder) {
         record_folder(name, folder);
         Json payload = Json::object();
         payload.set("J", sign_none(partition_jobspec(spec, place_, folder), getuid()));
-        // One that died takes its cores again, also where the next instance of another partition waits for more. At a
-        // start of the instance those of the configuration are before the jobs that waited when it was stopped.
-        const bool is_first =
-            table_.partitions().at(name).revival.deaths() > 0 || (!is_first_look_over_ && flux::is_embedded(h_));
+        // One that follows another has its cores, also where jobs or the next instance of another partition wait for
+        // them. At a start of the instance those of the configuration are before the jobs that waited when it stopped.
+        const bool is_first = action.is_expedited || (!is_first_look_over_ && flux::is_embedded(h_));
         payload.set("urgency", is_first ? FLUX_JOB_URGENCY_EXPEDITE : FLUX_JOB_URGENCY_DEFAULT).set("flags", 0);
         flux::Future future = flux::rpc(h_, "job-ingest.submit", payload);
         flux_future_t* key = future.get();
@@ -342,8 +353,7 @@ void PartitionKeeper::on_started(flux_future_t* f) {
     } else {
         table_.started(starting.name, starting.folder, JobId{static_cast<std::uint64_t>(id)});
     }
-    perform();
-    arm();
+    look();
     open_allocation();
 }
 

@@ -104,7 +104,8 @@ class PartitionKeeper {
     void on_told(flux_future_t* f);
     void perform();
     void record_folder(const std::string& name, int folder);
-    void start(const std::string& name, int folder);
+    void start(const PartitionAction& action);
+    void tell_manager(const char* topic, Json payload);
     void on_started(flux_future_t* f);
     void cancel(JobId job, const std::string& why);
     void on_canceled(flux_future_t* f);

@@ -122,6 +122,7 @@ void PartitionTable::note_death(Partition& partition, const std::string& why, Du
 void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
     for (auto& [name, partition] : partitions_) {
         if (std::erase_if(partition.old, [job](const PartitionInstance& old) { return old.job == job; }) > 0) {
+            partition.ended.push_back(job);
             log(log_notice, "An instance of the partition " + name + " ended (" + why + ").");
             return;
         }
@@ -129,6 +130,7 @@ void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
             const PartitionInstance instance = *partition.current;
             partition.current.reset();
             partition.idle_since.reset();
+            partition.ended.push_back(job);
             if (!is_closed_ && partition.is_wanted && !(instance.is_adopted && !instance.has_served)) {
                 note_death(partition, why, now);
             }
@@ -139,7 +141,7 @@ void PartitionTable::ended(JobId job, const std::string& why, Duration now) {
 
 void PartitionTable::cancel(PartitionInstance& instance, const std::string& why) {
     if (instance.job.value != 0 && !std::exchange(instance.is_canceled, true)) {
-        actions_.push_back({ActionKind::cancel, {}, instance.job, 0, 0, why});
+        actions_.push_back({ActionKind::cancel, {}, instance.job, 0, 0, why, false});
     }
 }
 
@@ -164,6 +166,18 @@ void PartitionTable::look_at_old(Partition& partition, const World& world) {
         if (is_empty || never_began) {
             cancel(instance, partition.is_wanted ? "it has no jobs any more" : "the partition was removed");
         }
+    }
+}
+
+/// What an instance had is given back when the next one is submitted, or when none follows: else a job that waits in
+/// the parent has those cores, and the partition waits for its end.
+void PartitionTable::look_at_ended(Partition& partition) {
+    const bool is_followed = partition.is_wanted && !partition.is_off && (partition.current || !partition.is_drained);
+    if (partition.ended.empty() || (is_followed && (!partition.current || partition.current->job.value == 0))) {
+        return;
+    }
+    for (const JobId job : std::exchange(partition.ended, {})) {
+        act(ActionKind::give_back, job);
     }
 }
 
@@ -193,11 +207,12 @@ void PartitionTable::start(Partition& partition) {
     while (is_used(instance.folder)) {
         ++instance.folder;
     }
+    const bool takes_over = !partition.old.empty() || !partition.ended.empty() || partition.revival.deaths() > 0;
     partition.last_folder = instance.folder;
     partition.current = instance;
     partition.is_off = false;
     partition.idle_since.reset();
-    actions_.push_back({ActionKind::start, partition.spec.name, {}, instance.folder, 0, {}});
+    actions_.push_back({ActionKind::start, partition.spec.name, {}, instance.folder, 0, {}, takes_over});
 }
 
 /// One that was added could hold the cores that one of the configuration waits for.
@@ -263,6 +278,7 @@ void PartitionTable::look(const World& world) {
     for (Partition* partition : ordered) {
         look_at_current(*partition, world);
         look_at_old(*partition, world);
+        look_at_ended(*partition);
     }
     std::erase_if(partitions_, [](const auto& entry) {
         return !entry.second.is_wanted && !entry.second.current && entry.second.old.empty();

@@ -36,11 +36,12 @@ struct ChildLoad {
 
 struct PartitionAction {
     enum class Kind : std::uint8_t {
-        start,   ///< submit an instance of `name` with `folder`; then started() or start_failed()
-        drain,   ///< route no new jobs to `job`, and recall those that have not started
-        resume,  ///< the opposite
-        cancel,  ///< end `job`; `text` is the reason
-        log,     ///< `text`, with `severity` of syslog(3)
+        start,      ///< submit an instance of `name` with `folder`; then started() or start_failed()
+        drain,      ///< route no new jobs to `job`, and recall those that have not started
+        resume,     ///< the opposite
+        cancel,     ///< end `job`; `text` is the reason
+        give_back,  ///< the cores of `job`, which has ended, are anybody's
+        log,        ///< `text`, with `severity` of syslog(3)
     };
     Kind kind = Kind::log;
     std::string name;
@@ -48,6 +49,7 @@ struct PartitionAction {
     int folder = 0;
     int severity = 0;
     std::string text;
+    bool is_expedited = false;  ///< of `start`
 };
 
 class PartitionTable {
@@ -60,6 +62,7 @@ class PartitionTable {
         bool is_down = false;     ///< died, and has not served since
         std::optional<PartitionInstance> current;
         std::vector<PartitionInstance> old;  ///< each ends after its jobs
+        std::vector<JobId> ended;            ///< their cores are the next instance's, before they are anybody's
         Revival revival;
         Duration changed{};   ///< when it came up or went down, by the clock of look()
         std::string why;      ///< of the last death
@@ -109,6 +112,7 @@ class PartitionTable {
 
   private:
     void look_at_old(Partition& partition, const World& world);
+    void look_at_ended(Partition& partition);
     bool is_configured_one_starting() const;
     void look_at_current(Partition& partition, const World& world);
     void retire(Partition& partition);
@@ -116,9 +120,9 @@ class PartitionTable {
     static bool must_await_folder(Partition& partition, Duration now);
     void note_death(Partition& partition, const std::string& why, Duration now);
     void cancel(PartitionInstance& instance, const std::string& why);
-    void act(PartitionAction::Kind kind, JobId job) { actions_.push_back({kind, {}, job, 0, 0, {}}); }
+    void act(PartitionAction::Kind kind, JobId job) { actions_.push_back({kind, {}, job, 0, 0, {}, false}); }
     void log(int severity, const std::string& text) {
-        actions_.push_back({PartitionAction::Kind::log, {}, {}, 0, severity, text});
+        actions_.push_back({PartitionAction::Kind::log, {}, {}, 0, severity, text, false});
     }
     Partition* find(const std::string& name);
 

@@ -20,7 +20,7 @@ struct PartitionScene {
     bool is_wanted = false;
     std::uint64_t last_job = 0;
     std::string said;
-    std::vector<JobId> drained, canceled;
+    std::vector<JobId> drained, canceled, expedited, given_back;
 
     PartitionSpec spec(const std::string& digest = "a") const {
         PartitionSpec made;
@@ -38,10 +38,15 @@ struct PartitionScene {
         for (const PartitionAction& action : table.take()) {
             if (action.kind == Action::start) {
                 table.started(action.name, action.folder, JobId{++last_job});
+                if (action.is_expedited) {
+                    expedited.push_back(JobId{last_job});
+                }
             } else if (action.kind == Action::drain) {
                 drained.push_back(action.job);
             } else if (action.kind == Action::cancel) {
                 canceled.push_back(action.job);
+            } else if (action.kind == Action::give_back) {
+                given_back.push_back(action.job);
             } else if (action.kind == Action::log) {
                 said = action.text;
             }
@@ -104,6 +109,75 @@ TEST_CASE("partitions: a change starts a new instance beside the old one, which 
     CHECK(scene.batch().old.empty());
     CHECK(!scene.batch().is_down);
     CHECK(scene.last_job == 2);
+}
+
+// Mutant: modules/job-route/partition_table.cpp: (!partition.current || partition.current->job.value == 0) => false
+// Mutant: modules/job-route/partition_table.cpp: !partition.old.empty() || !partition.ended.empty() => false
+TEST_CASE("partitions: the cores of one that ends are given back when the next one, an expedited job, is submitted") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1});
+    CHECK(scene.expedited.empty());  // the first one waits in turn
+    SECTION("it dies") {
+        scene.end(JobId{1});
+    }
+    SECTION("an operator ends it") {
+        REQUIRE(scene.table.restart("batch", true));
+        scene.look();
+        CHECK(scene.last_job == 1);  // the folder is not free
+        scene.end(JobId{1});
+    }
+    CHECK(scene.expedited == std::vector<JobId>{JobId{2}});
+    CHECK(scene.given_back.empty());  // in the look that had it submitted
+    scene.look();
+    CHECK(scene.given_back == std::vector<JobId>{JobId{1}});
+}
+
+TEST_CASE("partitions: the next one is expedited before the old one ends, and has its cores then") {
+    PartitionScene scene;
+    scene.table.configure({scene.spec()});
+    scene.look();
+    scene.attach(JobId{1}, 1);
+    REQUIRE(scene.table.restart("batch", false));
+    scene.look();
+    CHECK(scene.expedited == std::vector<JobId>{JobId{2}});
+    scene.end(JobId{1});
+    CHECK(scene.given_back == std::vector<JobId>{JobId{1}});
+}
+
+// Mutant: modules/job-route/partition_table.cpp: partition.is_wanted && !partition.is_off => true
+// Mutant: modules/job-route/partition_table.cpp: (partition.current || !partition.is_drained); => true;
+TEST_CASE("partitions: the cores of one that nothing follows are given back at once") {
+    PartitionScene scene;
+    PartitionSpec spec = scene.spec();
+    SECTION("removed") {
+        scene.table.configure({spec});
+        scene.look();
+        scene.attach(JobId{1});
+        scene.table.configure({});
+        scene.look();
+    }
+    SECTION("drained") {
+        scene.table.configure({spec});
+        scene.look();
+        scene.attach(JobId{1});
+        REQUIRE(scene.table.set_drained("batch", true));
+    }
+    SECTION("idle") {
+        spec.idle = 10s;
+        spec.is_on_demand = true;
+        scene.table.configure({spec});
+        scene.is_wanted = true;
+        scene.look();
+        scene.is_wanted = false;
+        scene.attach(JobId{1});
+        scene.now += 10s;
+        scene.look();
+    }
+    scene.end(JobId{1}, "cancel");
+    CHECK(scene.last_job == 1);
+    CHECK(scene.given_back == std::vector<JobId>{JobId{1}});
 }
 
 // Mutant: modules/job-route/partition_table.cpp: is_used(partition.last_folder) ? 0 : partition.last_folder => 0

@@ -94,6 +94,10 @@ class Engine {
 
     flux_t* handle() const { return h_; }
     std::uint32_t owner() const { return owner_; }
+    /// A job that is an instance of a partition. Another user's attribute is ignored.
+    bool is_partition(const Job& job) const { return job.facts.is_partition && job.userid == owner_; }
+    /// Reactor seconds in a real second.
+    double time_scale() const { return scale_; }
     /// Scaled clock in microseconds, strictly increasing over all calls.
     std::int64_t next_time_us();
     std::int64_t now_us() const;
@@ -160,7 +164,7 @@ class Engine {
     Status written_ = Done{};  // the last attempt
     bool is_retry_due_ = false;
     bool is_private_ = false;
-    double scale_ = 1;  // of the clock that timers follow
+    double scale_ = 1;
     std::unique_ptr<Jobtap> jobtap_;
     std::unique_ptr<Dependencies> dependencies_;
     std::unique_ptr<Alloc> alloc_;

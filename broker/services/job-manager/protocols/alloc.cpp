@@ -18,6 +18,9 @@ namespace {
 
 enum class AllocType : int { success = 0, annotate = 1, deny = 2, cancel = 3 };
 
+/// Real seconds for which the cores of a partition that ended wait for job-route, which may not be loaded.
+constexpr double kept_max_s = 5;
+
 /// More than the keys and numbers of a message take.
 constexpr std::size_t request_keys_bytes = 160;
 
@@ -55,13 +58,21 @@ struct AllocTable {
         {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_query<Alloc, &Alloc::resource_status>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-open", on_query<Alloc, &Alloc::open>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-close", on_query<Alloc, &Alloc::close>, 0},
+        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-free", on_query<Alloc, &Alloc::give_back>, 0},
         {FLUX_MSGTYPE_RESPONSE, "sched.alloc", on_message<Alloc, &Alloc::on_response>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };
+    static void timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
+        static_cast<Alloc*>(arg)->give_back_all();
+    }
 };
 
 Status Alloc::start() {
     is_for_partitions_ = has_partitions(engine_.config());
+    kept_timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), 0., 0., AllocTable::timer, this);
+    if (kept_timer_ == nullptr) {
+        return Error{static_cast<std::errc>(errno), std::string("timer of kept cores: ") + std::strerror(errno)};
+    }
     return handlers_.add(engine_.handle(), AllocTable::specs, this);
 }
 
@@ -103,7 +114,19 @@ void Alloc::send_free(JobId id, const std::string& r_text) {
 }
 
 void Alloc::free(const Job& job) {
-    send_free(job.id, job.r->text);
+    if (!is_online_ || !engine_.is_partition(job)) {
+        send_free(job.id, job.r->text);
+        return;
+    }
+    kept_[job.id] = job.r->text;
+    flux_timer_watcher_reset(kept_timer_, kept_max_s * engine_.time_scale(), 0.);
+    flux_watcher_start(kept_timer_);
+}
+
+void Alloc::give_back_all() {
+    for (const auto& [id, r_text] : std::exchange(kept_, {})) {
+        send_free(id, r_text);
+    }
 }
 
 void Alloc::on_priority(Job& job, bool one_shot) {
@@ -172,7 +195,7 @@ void Alloc::on_queue(const std::string& queue, bool is_started) {
 }
 
 bool Alloc::is_open_to(const Job& job) const {
-    return !is_closed_ && (!is_for_partitions_ || (job.facts.is_partition && job.userid == engine_.owner()));
+    return !is_closed_ && (!is_for_partitions_ || engine_.is_partition(job));
 }
 
 void Alloc::send_requests() {
@@ -200,6 +223,7 @@ void Alloc::go_offline(const std::string& why) {
     flux_log(engine_.handle(), LOG_DEBUG, "alloc: stop due to %s", why.c_str());
     is_online_ = false;
     sender_.clear();
+    kept_.clear();  // the next scheduler learns of running jobs alone
     while (Job* job = sent_.first()) {
         requeue(*job);
     }
@@ -371,6 +395,18 @@ Answer Alloc::query(const Request&) {
 /// job-route has submitted its partitions, which are expedited: the scheduler has them before all other jobs.
 Answer Alloc::open(const Request&) {
     is_for_partitions_ = false;
+    return Reply::empty();
+}
+
+/// job-route has submitted what follows that partition, or nothing does.
+Answer Alloc::give_back(const Request& request) {
+    const auto id = read_integer(request.body(), "id");
+    if (!id) {
+        return protocol_error("alloc-free needs id (an integer)");
+    }
+    if (const auto kept = kept_.extract(static_cast<JobId>(*id))) {
+        send_free(kept.key(), kept.mapped());
+    }
     return Reply::empty();
 }
 

@@ -4,7 +4,10 @@
 // Must not know: how the scheduler decides; jobtap.
 // RFC 27.
 #pragma once
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "broker/services/job-manager/engine/engine.hpp"
 #include "broker/services/job-manager/tables/job_queue.hpp"
@@ -14,6 +17,9 @@ namespace weir::broker::jobs {
 class Alloc : public Component {
   public:
     explicit Alloc(Engine& engine) : Component(engine) {}
+    ~Alloc() { flux_watcher_destroy(kept_timer_); }
+    Alloc(const Alloc&) = delete;
+    Alloc& operator=(const Alloc&) = delete;
     Status start();
 
     /// A job in SCHED needs resources. Idempotent; held and bypassed jobs and jobs of stopped queues are ignored.
@@ -21,7 +27,8 @@ class Alloc : public Component {
     void dequeue(Job& job);
     /// Cancels the open request, if any. `is_final`: the job continues without waiting for the answer.
     void cancel(Job& job, bool is_final);
-    /// Returns the job's resources to the scheduler.
+    /// Returns the job's resources to the scheduler: at once or, of a partition, when job-route has submitted what
+    /// follows it.
     void free(const Job& job);
     /// The job's priority changed. `one_shot`: also notify the scheduler and check the limited window now.
     void on_priority(Job& job, bool one_shot);
@@ -45,6 +52,8 @@ class Alloc : public Component {
     Answer resource_status(const Request& request);
     Answer open(const Request& request);
     Answer close(const Request& request);
+    Answer give_back(const Request& request);
+    void give_back_all();
     void on_response(const flux_msg_t* msg);
     Status take_response(const char* text);
     Status on_success(Job* job, JobId id, json_t* response);
@@ -66,6 +75,8 @@ class Alloc : public Component {
     bool is_closed_ = false;          // the instance ends; in memory alone: the next start allocates again
     std::size_t limit_ = 0;           // 0 = unlimited
     std::string sender_;
+    std::map<JobId, std::string> kept_;  // the R of partitions that have ended
+    flux_watcher_t* kept_timer_ = nullptr;
 };
 
 }  // namespace weir::broker::jobs

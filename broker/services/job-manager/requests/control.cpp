@@ -117,8 +117,8 @@ Status Control::check_room(const Request& request, const Job& job) {
 std::vector<JobId> Control::select(std::uint32_t userid, int states) const {
     std::vector<JobId> chosen;
     for (const auto& [id, job] : engine_.jobs().active_jobs()) {
-        const bool is_partition = job->facts.is_partition && job->userid == engine_.owner();
-        if (!is_partition && is_in(job->state, states) && (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
+        if (!engine_.is_partition(*job) && is_in(job->state, states) &&
+            (userid == FLUX_USERID_UNKNOWN || userid == job->userid)) {
             chosen.push_back(id);
         }
     }
