@@ -2,9 +2,27 @@
 // Owns: the conductor. See priority_service.hpp.
 #include "modules/job-priority/priority_service.hpp"
 
+#include <memory>
 #include <utility>
+#include <vector>
+
+#include "libfairshare/tree/share_tree_diff.hpp"
 
 namespace weir::priority {
+namespace {
+
+/// \param replaced  the oldest first, with the times of their ends  \param present  the tree after the last one
+EarlierTrees::Trees earlier_trees(std::vector<std::pair<ShareTree, Instant>> replaced, ShareTreePtr present) {
+    EarlierTrees::Trees trees;
+    for (auto tree = replaced.rbegin(); tree != replaced.rend(); ++tree) {
+        auto shared = std::make_shared<const ShareTree>(std::move(tree->first));
+        trees.push_front({shared, match_nodes(*shared, *present), tree->second});
+        present = std::move(shared);
+    }
+    return trees;
+}
+
+}  // namespace
 
 PriorityService::PriorityService(Settings settings, UserDatabase database, std::uint32_t owner, bool is_child)
     : settings_(std::move(settings)),
@@ -36,6 +54,10 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     sends_.uplink().restore(saved);
     children_.restore(saved);
     ranked_.site().restore(saved);
+    children_.restore_trees(trees_.in_force().time,
+                            [this, revision = trees_.in_force().revision, present = accounting_.tree_ptr()] {
+                                return earlier_trees(trees_.before(members(), revision, EarlierTrees::kept), present);
+                            });
     payers_.set_tree(tree());
     ranking_.set_tree(tree());
     gate_.restart(tree());

@@ -79,7 +79,7 @@ std::optional<NodeId> ChildReports::payer_inside(const Reporter& from, const Upl
 }
 
 /// Nothing: no leaf paid for it in the tree of that time.
-std::optional<NodeId> ChildReports::payer_of_then(const BookJob& child, const UplinkRow& record) const {
+std::optional<NodeId> ChildReports::payer_of_then(const BookJob& child, const UplinkRow& record) {
     return earlier_trees_.payer(record.time, [&](const ShareTree& tree) {
         const auto payer = payers_.would_pay_inside(tree, child, record);
         return payer ? payer->association.leaf : std::nullopt;

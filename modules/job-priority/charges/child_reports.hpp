@@ -4,6 +4,7 @@
 // Must not know: the links to the children, priorities.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ class ChildReports {
     ChildReports(StateLog& log, const JobBook& book, const Payers& payers, Accounting& accounting, Uplink& uplink)
         : log_(log), book_(book), payers_(payers), accounting_(accounting), uplink_(uplink) {}
     void restore(const SavedState& saved) { children_ = saved.downlinks; }
+    /// See EarlierTrees.
+    void restore_trees(Instant until, std::function<EarlierTrees::Trees()> make) {
+        earlier_trees_.restore(until, std::move(make));
+    }
 
     /// Whether `userid` may speak for the instance that runs as job `child`. Errors: EPERM, ENOENT with a sentence; of
     /// a private instance ENOENT, which does not tell that another user's job is there.
@@ -83,7 +88,7 @@ class ChildReports {
     /// The payer of a job inside the child; nothing if the record is not believed. REQUIRES: the child is in the book.
     std::optional<NodeId> payer_inside(const Reporter& from, const UplinkRow& record);
     std::optional<NodeId> find_payer_inside(const BookJob& child, const UplinkRow& record);
-    std::optional<NodeId> payer_of_then(const BookJob& child, const UplinkRow& record) const;
+    std::optional<NodeId> payer_of_then(const BookJob& child, const UplinkRow& record);
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.
     std::vector<FluxJobId> earlier_lives(FluxJobId child, const std::string& instance) const;
     void go_on_from_earlier_lives(FluxJobId child, DownlinkRow& row) const;

@@ -131,6 +131,22 @@ Result<std::vector<TreeChange>> TreeStore::changes_between(const TreeMembers& me
     return !from || !to ? Result<std::vector<TreeChange>>((from ? to : from).error()) : diff_trees(*from, *to);
 }
 
+std::vector<std::pair<ShareTree, Instant>> TreeStore::before(const TreeMembers& members, std::int64_t revision,
+                                                             std::size_t most) const {
+    std::vector<std::pair<ShareTree, Instant>> trees;
+    auto later = std::find_if(history_.rbegin(), history_.rend(),
+                              [&](const TreeRevision& one) { return one.revision == revision; });
+    for (; later != history_.rend() && std::next(later) != history_.rend() && trees.size() < most; ++later) {
+        const Result<ShareTree> lines = parse(std::next(later)->toml, "an earlier revision");
+        if (!lines) {
+            break;
+        }
+        trees.emplace_back(members.added_to(*lines), later->time);
+    }
+    std::reverse(trees.begin(), trees.end());
+    return trees;
+}
+
 void TreeStore::accept(const TreeProposal& proposal) {
     WEIR_CHECK(proposal.is_new);
     tree_ = proposal.lines;

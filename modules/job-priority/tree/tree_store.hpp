@@ -75,6 +75,11 @@ class TreeStore {
     /// The text of a revision. Errors: ENOENT.
     Result<std::string> text_of(std::int64_t revision) const;
 
+    /// The trees before that revision, each with the time at which the next one replaced it: at most `most`, the oldest
+    /// first, and none before one whose text no longer parses. O(their size).
+    std::vector<std::pair<ShareTree, Instant>> before(const TreeMembers& members, std::int64_t revision,
+                                                      std::size_t most) const;
+
     /// Makes the proposal the newest revision. REQUIRES: is_new.
     void accept(const TreeProposal& proposal);
 

@@ -240,6 +240,33 @@ TEST_CASE("edits: who paid for a job when it started pays on, also if a child re
     CHECK(s->accounting().ledger().charged(weir::unassociated, at(105)) == 90'000'000);
 }
 
+// Kills: the trees that edits replaced forgotten at a restart; those of before it taken for those of edits since.
+// Mutant: modules/job-priority/charges/earlier_trees.hpp: ? make_restored_ && at <= restored_until_ => ? false
+// Mutant: modules/job-priority/charges/earlier_trees.hpp: insert(trees_.begin(), => insert(trees_.end(),
+// Mutant: modules/job-priority/priority_service.cpp: present = std::move(shared); => (void)shared;
+TEST_CASE("edits: who paid for a job when it started pays on, also if it is reported after edits and a restart") {
+    auto before = chem_with_partition();
+    put_tree(*before, named_alch, 10);
+    put_tree(*before, "\"bio\" = 1\n\"bio/@carol\" = 1\n\"gold\" = 1\n\"gold/@bob\" = 1\n", 20);
+    JobRequest partition;
+    partition.is_instance = true;
+    const auto s = restarted_with(
+        *before, {{50, at(1), SubmitEvent{owner, 16, std::move(partition)}}, eligible(50, 1), started(50, 2, 6)}, 25);
+    s->attach_child(50, "one", 1, at(25));
+    SECTION("no edit since") {}
+    SECTION("one since") {
+        put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n\"gold\" = 2\n\"gold/@bob\" = 1\n", 27);
+    }
+    s->report(50, 1,
+              {{true, 1, "bob", "chem", 1, at(5)},
+               {true, 2, "bob", "alch", 1, at(15)},
+               {true, 3, "bob", "chem", 1, at(15)},  // no line of that time
+               {true, 4, "bob", "gold", 1, at(25)}},
+              at(30));
+    CHECK(charged(*s, "gold/@bob", 105) == 100'000'000 + 90'000'000 + 80'000'000);
+    CHECK(s->accounting().ledger().charged(weir::unassociated, at(105)) == 90'000'000);
+}
+
 TEST_CASE("edits: a job that a child reports after the edit that removed its line is paid by nobody") {
     auto s = chem_with_partition();
     put_tree(*s, "\"bio\" = 1\n\"bio/@carol\" = 1\n", 10);
