@@ -150,12 +150,11 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     if (!pass_timer_ || !evaluation_timer_ || !iteration_) {
         flux::fail_errno("watchers");
     }
-    questions_ = std::make_unique<GuestTurns>(
-        h_, time_scale_, question_rules(),
-        [this](std::vector<GuestTurns::Request> all) { answer_questions(std::move(all)); });
-    reports_ =
-        std::make_unique<GuestTurns>(h_, time_scale_, report_rules(),
-                                     [this](std::vector<GuestTurns::Request> all) { answer_reports(std::move(all)); });
+    using Requests = std::vector<flux::GuestTurns::Request>;
+    questions_ = std::make_unique<flux::GuestTurns>(h_, time_scale_, question_rules(),
+                                                    [this](const Requests& all) { questions_->call(all); });
+    reports_ = std::make_unique<flux::GuestTurns>(h_, time_scale_, report_rules(),
+                                                  [this](Requests all) { answer_reports(std::move(all)); });
     handlers_ = flux::add_handlers(h_, service_name_, handlers(), this);
 }
 
@@ -318,8 +317,9 @@ void Module::finish() {
     if (parent_) {
         parent_->flush(goodbye_s * time_scale_, [this] { (void)state_->commit(); });
     }
-    questions_->end();
-    reports_->end();
+    for (flux::GuestTurns* turns : {questions_.get(), reports_.get()}) {
+        turns->end("job-priority was removed");
+    }
     detach_children();
     service_->log().want_checkpoint();
     (void)state_->commit();  // told

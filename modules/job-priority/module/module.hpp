@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
+#include "modules/common/guest_turns.hpp"
 #include "modules/common/private_mode.hpp"
 #include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/messages/visible_part.hpp"
-#include "modules/job-priority/module/guest_turns.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
 #include "modules/job-priority/module/memo_link.hpp"
 #include "modules/job-priority/module/order_link.hpp"
@@ -41,6 +41,7 @@ class Module {
     /// After the reactor: ends the links to the plugin and the parent, and commits.
     void finish();
     flux_t* flux() const { return h_; }
+    flux::GuestTurns& turns() { return *questions_; }
 
   private:
     // start (module.cpp)
@@ -72,20 +73,10 @@ class Module {
     Instant now();
 
     // requests (module_requests.cpp, module_questions.cpp)
-    GuestTurns::Rules question_rules() const;
-    GuestTurns::Rules report_rules() const;
-    /// A handler: the owner's request is answered at once, a guest's in its turn.
-    template <flux_msg_handler_f Answer>
-    static void in_turn(flux_t* h, flux_msg_handler_t* handler, const flux_msg_t* msg, void* arg) {
-        if (flux::is_from_owner(msg)) {
-            Answer(h, handler, msg, arg);
-        } else {
-            (void)flux::guard(h, "question", [&] {
-                static_cast<Module*>(arg)->questions_->add({flux::keep(msg), Answer}, 0, 1);
-            });
-        }
-    }
-    void answer_questions(std::vector<GuestTurns::Request> questions);
+    flux::GuestTurns::Rules question_rules() const;
+    flux::GuestTurns::Rules report_rules() const;
+    template <flux_msg_handler_f answer>
+    static constexpr flux_msg_handler_f in_turn = flux::in_turn<Module, answer>;
     /// What the sender may see: everything, unless the instance is private and he is neither its owner nor an admin.
     VisiblePart part_of(const flux_msg_t* msg) const;
     Json on_tree_get(const flux_msg_t* msg);
@@ -113,7 +104,7 @@ class Module {
     void on_policy(const flux_msg_t* msg);
     void on_report(const flux_msg_t* msg);
     std::uint64_t apply_report(const flux_msg_t* msg);
-    void answer_reports(std::vector<GuestTurns::Request> reports);
+    void answer_reports(std::vector<flux::GuestTurns::Request> reports);
     void on_disconnect(const flux_msg_t* msg);
     void end_attached();
     void detach_children();
@@ -150,8 +141,8 @@ class Module {
     std::optional<Instant> evaluation_armed_;  ///< for which the timer runs
     flux::Watcher iteration_;
     std::map<FluxJobId, flux::MessageRef> attached_;  ///< the children's streaming requests, one a job
-    std::unique_ptr<GuestTurns> questions_;           ///< guests' requests, beside the reports
-    std::unique_ptr<GuestTurns> reports_;             ///< of guests' children
+    std::unique_ptr<flux::GuestTurns> questions_;     ///< guests' requests, beside the reports
+    std::unique_ptr<flux::GuestTurns> reports_;       ///< of guests' children
     std::vector<flux::MessageRef> syncs_;
     std::uint64_t pushed_before_sync_ = 0;
     double last_pass_us_ = 0;

@@ -87,21 +87,15 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
 
 // ---- guests' turns ----
 
-GuestTurns::Rules Module::question_rules() const {
+flux::GuestTurns::Rules Module::question_rules() const {
     return {questions_max, 1, GuestPace(0., true),
             std::to_string(questions_max) + " of your requests to job-priority wait: ask again when one is answered"};
 }
 
 /// Reports do not yield: children wait for the answers, and a turn is bounded by its records.
-GuestTurns::Rules Module::report_rules() const {
+flux::GuestTurns::Rules Module::report_rules() const {
     return {std::numeric_limits<std::size_t>::max(), records_per_turn, GuestPace(report_pause_s, false),
             "another report of this job came before this one was applied: wait for the answer"};
-}
-
-void Module::answer_questions(std::vector<GuestTurns::Request> questions) {
-    for (const auto& [msg, answer] : questions) {
-        answer(h_, nullptr, msg.get(), this);
-    }
 }
 
 /// The text of a tree-set, or of the revision that it names.
@@ -281,7 +275,7 @@ void Module::on_report(const flux_msg_t* msg) {
     authorize(msg, child);
     const flux_msg_cred cred = flux::cred_of(msg);
     if ((cred.rolemask & FLUX_ROLE_OWNER) != 0) {
-        std::vector<GuestTurns::Request> now;
+        std::vector<flux::GuestTurns::Request> now;
         now.push_back({flux::keep(msg)});
         answer_reports(std::move(now));
     } else {
@@ -304,9 +298,9 @@ std::uint64_t Module::apply_report(const flux_msg_t* msg) {
 }
 
 /// An acknowledged report is on disk: one commit serves all of the turn.
-void Module::answer_reports(std::vector<GuestTurns::Request> reports) {
+void Module::answer_reports(std::vector<flux::GuestTurns::Request> reports) {
     std::vector<std::pair<flux::MessageRef, std::uint64_t>> applied;
-    for (GuestTurns::Request& report : reports) {
+    for (flux::GuestTurns::Request& report : reports) {
         flux::MessageRef& msg = report.msg;
         std::uint64_t acked = 0;
         const flux::Caught caught = flux::catching([&] { acked = apply_report(msg.get()); });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see guest_turns.hpp.
-#include "modules/job-priority/module/guest_turns.hpp"
+#include "modules/common/guest_turns.hpp"
 
 #include <utility>
 
 #include "modules/common/monotonic_clock.hpp"
 
-namespace weir::priority {
+namespace weir::flux {
 
 GuestTurns::GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve)
     : h_(h),
@@ -14,9 +14,9 @@ GuestTurns::GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve)
       rules_(std::move(rules)),
       serve_(std::move(serve)),
       queue_(rules_.of_user_max),
-      timer_(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&GuestTurns::on_turn>, this)) {
+      timer_(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., on_watcher<&GuestTurns::on_turn>, this)) {
     if (!timer_) {
-        flux::fail_errno("timer of guests' turns");
+        fail_errno("timer of guests' turns");
     }
 }
 
@@ -24,13 +24,13 @@ void GuestTurns::add(Request request, std::uint64_t key, std::size_t cost) {
     if (flux_msg_is_noresponse(request.msg.get())) {
         return;  // it is there for its answer alone, and while it waits it is charged to nobody
     }
-    const std::uint32_t userid = flux::cred_of(request.msg.get()).userid;
+    const std::uint32_t userid = cred_of(request.msg.get()).userid;
     const bool is_first = queue_.empty();
     if (is_first) {
-        rules_.pace.came(flux::monotonic_seconds());
+        rules_.pace.came(monotonic_seconds());
     }
     if (const auto refused = queue_.add({userid, key, cost, std::move(request)})) {
-        flux::respond_error(h_, refused->msg.get(), EAGAIN, rules_.refusal);
+        respond_error(h_, refused->msg.get(), EAGAIN, rules_.refusal);
     }
     if (is_first) {
         on_turn();
@@ -40,15 +40,15 @@ void GuestTurns::add(Request request, std::uint64_t key, std::size_t cost) {
 /// The timer runs as long as a request waits. While messages wait in the handle, it runs out in each turn of the
 /// reactor.
 void GuestTurns::on_turn() {
-    const double began = flux::monotonic_seconds();
+    const double began = monotonic_seconds();
     const bool do_others_wait = (flux_pollevents(h_) & FLUX_POLLIN) != 0;
     if (!queue_.empty() && rules_.pace.is_due(began, do_others_wait)) {
-        (void)flux::guard(h_, "guests' turn", [&] { serve_(queue_.turn(rules_.cost_max)); });
-        rules_.pace.served(began, flux::monotonic_seconds());
+        (void)guard(h_, "guests' turn", [&] { serve_(queue_.turn(rules_.cost_max)); });
+        rules_.pace.served(began, monotonic_seconds());
     }
     flux_watcher_stop(timer_.get());
     if (!queue_.empty()) {
-        flux_timer_watcher_reset(timer_.get(), rules_.pace.pause_s(flux::monotonic_seconds()) * time_scale_, 0.);
+        flux_timer_watcher_reset(timer_.get(), rules_.pace.pause_s(monotonic_seconds()) * time_scale_, 0.);
         flux_watcher_start(timer_.get());
     }
 }
@@ -57,13 +57,19 @@ void GuestTurns::drop(const flux_msg_t* disconnect) {
     queue_.drop_if([&](const Request& request) { return flux_disconnect_match(disconnect, request.msg.get()); });
 }
 
-void GuestTurns::end() {
+void GuestTurns::call(const std::vector<Request>& requests) const {
+    for (const Request& request : requests) {
+        request.handler(h_, nullptr, request.msg.get(), request.arg);
+    }
+}
+
+void GuestTurns::end(const std::string& why) {
     while (!queue_.empty()) {
         for (const Request& request : queue_.turn(rules_.cost_max)) {
-            flux::respond_error(h_, request.msg.get(), EHOSTUNREACH, "job-priority was removed");
+            respond_error(h_, request.msg.get(), EHOSTUNREACH, why);
         }
     }
     flux_watcher_stop(timer_.get());
 }
 
-}  // namespace weir::priority
+}  // namespace weir::flux

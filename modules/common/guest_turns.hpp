@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the turns in which guests' requests of one kind are served. Must not know what is asked.
+// Owns: the turns in which guests' requests to a module are served, so that nobody else waits long for them, however
+// many are sent. Must not know what is asked.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,13 +9,14 @@
 #include "libfairshare/base/guest_queue.hpp"
 #include "modules/common/flux_cpp.hpp"
 
-namespace weir::priority {
+namespace weir::flux {
 
 class GuestTurns {
   public:
     struct Request {
-        flux::MessageRef msg;
-        flux_msg_handler_f answer = nullptr;  ///< for who serves them
+        MessageRef msg;
+        flux_msg_handler_f handler = nullptr;  ///< that serves it, in a turn
+        void* arg = nullptr;                   ///< of the handler
     };
     struct Rules {
         std::size_t of_user_max;  ///< requests of one user that wait
@@ -31,10 +33,14 @@ class GuestTurns {
     /// Serves the request at once, if a turn is due, else later. One that wants no answer is forgotten.
     /// \param key, cost  see GuestQueue
     void add(Request request, std::uint64_t key, std::size_t cost);
+    /// The same of one that fills a turn.
+    void add(Request request) { add(std::move(request), 0, rules_.cost_max); }
+    /// Calls the handlers of these requests.
+    void call(const std::vector<Request>& requests) const;
     /// Forgets the requests of a connection that has ended.
     void drop(const flux_msg_t* disconnect);
-    /// Refuses all that wait, since the module ends.
-    void end();
+    /// Refuses all that wait, since the module ends. `why` says so.
+    void end(const std::string& why);
     /// How many wait.
     std::size_t size() const { return queue_.size(); }
     flux_t* flux() const { return h_; }
@@ -47,7 +53,17 @@ class GuestTurns {
     Rules rules_;
     Serve serve_;
     GuestQueue<Request> queue_;
-    flux::Watcher timer_;
+    Watcher timer_;
 };
 
-}  // namespace weir::priority
+/// C callback: the owner's request is served at once, a guest's in a turn that it fills. T has `GuestTurns& turns()`.
+template <typename T, flux_msg_handler_f handler>
+void in_turn(flux_t* h, flux_msg_handler_t* registered, const flux_msg_t* msg, void* arg) {
+    if (is_from_owner(msg)) {
+        handler(h, registered, msg, arg);
+    } else {
+        (void)guard(h, "guest's request", [&] { static_cast<T*>(arg)->turns().add({keep(msg), handler, arg}); });
+    }
+}
+
+}  // namespace weir::flux
