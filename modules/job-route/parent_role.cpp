@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: ParentRole. See parent_role.hpp.
+// Owns: ParentRole, without the requests of children (parent_children.cpp). See parent_role.hpp.
 #include "modules/job-route/parent_role.hpp"
 
 #include <unistd.h>
@@ -18,20 +18,7 @@ using flux::value_or_throw;
 
 constexpr double fetch_pause = 1.;  ///< real seconds before a jobspec is asked for again
 constexpr double answer_s = 60.;    ///< real seconds that another module of this instance has to answer
-constexpr const char* update_topic = "job-manager.jobroute.update";
 constexpr const char* lookup_topic = "job-info.lookup";
-
-Json request_payload(const flux_msg_t* msg) {
-    const char* text = nullptr;
-    if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
-        throw Failure(EPROTO, "the request has no payload");
-    }
-    auto payload = Json::parse(text);
-    if (!payload) {
-        throw Failure(EPROTO, "the payload is not JSON: " + payload.error().message);
-    }
-    return std::move(payload).value();
-}
 
 /// The KVS operation that stores a job's R where stock Flux looks for it.
 Json commit_op(JobId id, const Json& R) {
@@ -69,113 +56,6 @@ ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const f
 
 ParentRole::~ParentRole() {
     (void)flux::catching([this] { reset(); });
-}
-
-// ---- children ----
-
-// Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
-// else's. It may name up to 256 queues, a URI and cores as it likes. Everybody is told them as this user's: commands
-// and the page name such a child by its job, and open its URI for this user alone. The log tells the 1st, 2nd, 4th, 8th
-// time that a child of his attaches.
-void ParentRole::attach(const flux_msg_t* msg) {
-    if (!flux_msg_is_streaming(msg)) {
-        throw Failure(EPROTO, "attach is a streaming request");
-    }
-    Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
-    const flux_msg_cred cred = flux::cred_of(msg);
-    const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, privacy_.is_on()};
-    value_or_throw(table_.may_attach(attach, caller));  // before R is read: that takes long
-    ResourceMap resources = value_or_throw(
-        ResourceMap::make(attach.resources, table_.R_of(attach.child),
-                          caller.is_owner ? ResourceMap::child_nodes_max : ResourceMap::guest_nodes_max));
-    attach.node_cores = resources.node_cores();
-    value_or_throw(table_.attach(attach, caller));
-    close(attach.child);
-    Json answer = Json::object();
-    answer.set("attached", true).set("heartbeat", heartbeat_s_);
-    flux::respond(h_, msg, answer);
-    sessions_.insert_or_assign(
-        attach.child, Session{flux::keep(msg), attach.session, cred.userid, std::move(resources),
-                              attach.takes_drains && cred.userid == getuid(), log_attached(attach, cred.userid)});
-    send_drains(attach.child);
-    probe_ = flux::rpc(h_, update_topic, Json::own(json_pack("{s:[]}", "jobs")));
-    flux::then<&ParentRole::on_probed>(probe_.get(), this);
-    callbacks_.changed();
-}
-
-/// \return whether it is logged. A guest may attach as often as he likes, and would fill the log.
-bool ParentRole::log_attached(const Attach& attach, std::uint32_t userid) {
-    if (userid != getuid() && !guests_attached_[userid].is_next_told()) {
-        return false;
-    }
-    flux::log(h_, LOG_INFO,
-              "child " + std::to_string(attach.child.value) + " attached, knows " +
-                  std::to_string(attach.known.size()) + " jobs");
-    return true;
-}
-
-/// Without the plugin every routed job would wait for ever, without another message. Children attach again and again
-/// then: it is told once.
-void ParentRole::on_probed(flux_future_t* f) {
-    const bool is_absent = flux_rpc_get(f, nullptr) < 0 && errno == ENOSYS;
-    if (!std::exchange(is_plugin_absent_, is_absent) && is_absent) {
-        flux::log(h_, LOG_ERR,
-                  "no job is routed until the jobtap plugin job-route-tap.so is loaded: name it in [job-manager] "
-                  "plugins, or `flux jobtap load job-route-tap.so`");
-    }
-    probe_.reset();
-}
-
-/// Answered when every event in it is on record, or was sent to the job-manager.
-// Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
-// status; their R lies inside the child's allocation, or is not larger than it. Nobody is told the ids of the copies as
-// ids of jobs. A job that it returns is given to it again after a pause.
-void ParentRole::report(const flux_msg_t* msg) {
-    const Report report = value_or_throw(decode_report(request_payload(msg).get()));
-    const auto session = sessions_.find(report.child);
-    if (session == sessions_.end() || session->second.userid != flux::cred_of(msg).userid) {
-        throw Failure(EOWNERDEAD, "this session is over: attach again");
-    }
-    const ResourceMap& resources = session->second.resources;
-    const std::uint64_t seq =
-        value_or_throw(table_.report(report, [&resources](const std::string& R) { return resources.map(R); }));
-    reports_ += 1;
-    ParentActions actions = table_.take();
-    const bool is_news = !actions.tap.empty();
-    next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
-    actions.tap.clear();
-    if (is_news) {
-        next_.replies.push_back({flux::keep(msg), seq});
-    } else {
-        flux::respond(h_, msg, Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(seq))));
-    }
-    perform(std::move(actions));
-    callbacks_.changed();
-}
-
-// Guest: ends its own client's sessions.
-void ParentRole::disconnect(const flux_msg_t* msg) {
-    callbacks_.left(msg);
-    std::erase_if(sessions_, [&](const auto& entry) {  // one client may speak for several children
-        const auto& [child, session] = entry;
-        if (!flux_disconnect_match(msg, session.request.get())) {
-            return false;
-        }
-        if (session.is_logged) {
-            flux::log(h_, LOG_INFO, "child " + std::to_string(child.value) + " is gone from the link");
-        }
-        table_.detach(child, session.session);
-        return true;
-    });
-    callbacks_.changed();
-}
-
-void ParentRole::close(JobId child) {
-    const auto session = sessions_.find(child);
-    if (session != sessions_.end()) {
-        flux::respond_error(h_, session->second.request.get(), ENODATA, "this session is over");
-        sessions_.erase(session);
-    }
 }
 
 void ParentRole::reset() {

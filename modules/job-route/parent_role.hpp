@@ -67,6 +67,9 @@ class ParentRole {
         std::vector<Json> documents;  ///< the ops' R, empty Json where an op has none
     };
 
+    /// Of this instance's plugin, which carries out TapOps.
+    static constexpr const char* update_topic = "job-manager.jobroute.update";
+
     void attach(const flux_msg_t* msg);
     void report(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);
