@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -141,11 +142,14 @@ void unpack(const flux_msg_t* msg, const char* format, Args... args) {
         throw Failure(EPROTO, std::string(name != nullptr ? name : "request") + ": the payload does not fit " + format);
     }
 }
-inline void respond(flux_t* h, const flux_msg_t* msg, const Json& payload) {
-    const std::string text = payload ? payload.dump() : std::string();
-    if (flux_respond(h, msg, payload ? text.c_str() : nullptr) < 0) {
+/// With a payload that is JSON text; empty: without one.
+inline void respond_text(flux_t* h, const flux_msg_t* msg, const std::string& text) {
+    if (flux_respond(h, msg, text.empty() ? nullptr : text.c_str()) < 0) {
         flux_log(h, LOG_ERR, "respond: %s", flux_strerror(errno));
     }
+}
+inline void respond(flux_t* h, const flux_msg_t* msg, const Json& payload) {
+    respond_text(h, msg, payload.dump());
 }
 inline void respond_error(flux_t* h, const flux_msg_t* msg, int errnum, const std::string& text) {
     if (flux_msg_is_noresponse(msg)) {
@@ -161,6 +165,19 @@ inline flux_msg_cred cred_of(const flux_msg_t* msg) {
         fail_errno("flux_msg_get_cred");
     }
     return cred;
+}
+/// The payload of a request, without a tree of its values, which takes many times its memory. Valid as long as `msg`
+/// and the reader. Throws Failure (EPROTO).
+inline FlatValue read_in_place(const flux_msg_t* msg, FlatJson& reader) {
+    const char* text = nullptr;
+    if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
+        throw Failure(EPROTO, "the request has no payload");
+    }
+    const FlatValue payload = reader.read(text);
+    if (!payload) {
+        throw Failure(EPROTO, "the payload is not JSON");
+    }
+    return payload;
 }
 inline bool is_from_owner(const flux_msg_t* msg) {
     flux_msg_cred cred{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};

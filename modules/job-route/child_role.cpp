@@ -17,8 +17,7 @@ constexpr double retry_max_rare = 60.;  ///< when it may have no job-route at al
 constexpr double resource_pause = 0.25;
 constexpr double resource_answer_s = 5.;
 constexpr int resource_attempts_max = 40;
-constexpr double retry_pause = 1.;       ///< real seconds before an order is repeated
-constexpr std::size_t report_max = 256;  ///< events in one report
+constexpr double retry_pause = 1.;  ///< real seconds before an order is repeated
 
 /// An answer to a submission that says "not this job". Any other says "not now", such as ENOSPC while the disk is full.
 /// A queue that is disabled here cannot be told from a wrong job: both are EINVAL.
@@ -201,7 +200,7 @@ void ChildRole::send_report() {
         return;
     }
     Report report;
-    report.events = link_.next_report(report_max);
+    report.events = link_.next_report(report_events_max);
     if (report.events.empty()) {
         return;
     }

@@ -14,6 +14,7 @@ namespace weir::route {
 /// Of a child or a job. Loads are compared as products with it.
 inline constexpr std::int64_t cores_max = std::int64_t{1} << 30;
 inline constexpr std::int64_t own_jobs_max = std::int64_t{1} << 40;  ///< of a child: jobs that are its own
+inline constexpr std::size_t report_events_max = 256;                ///< a child says the rest in its next report
 
 /// A job of the parent (a routed job, or the job that is a child instance).
 using JobId = StrongId<struct ParentJobTag, std::uint64_t>;
@@ -73,12 +74,26 @@ struct Attach {
     bool takes_drains = false;    ///< the same of drained nodes
 };
 
+/// What of an attach says whether its sender may attach that child.
+struct AttachHead {
+    JobId child;
+    std::size_t serves = 0;  ///< how many queues
+    std::size_t known = 0;   ///< how many jobs
+};
+
 struct Report {
     JobId child;
     std::string session;
     std::vector<ChildEvent> events;  ///< consecutive seq
     std::int64_t own_jobs = 0;       ///< active jobs that did not come from the parent
     std::int64_t own_cores = 0;      ///< that these hold, and that are free on drained nodes
+};
+
+/// The same of a report.
+struct ReportHead {
+    JobId child;
+    std::string session;
+    std::size_t events = 0;  ///< how many
 };
 
 /// An order of the parent to a child.

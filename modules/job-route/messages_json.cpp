@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "libfairshare/base/fsd.hpp"
+#include "libfairshare/base/json/text_writer.hpp"
 
 namespace weir::route {
 namespace {
@@ -145,15 +146,15 @@ Result<Order> decode_order(json_t* value) {
     return order;
 }
 
-Json encode(const Order& order) {
-    Json value = Json::object();
-    value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", order.id.value);
+std::string text_of(const Order& order) {
+    ObjectText value;
+    value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", number(order.id.value));
     if (order.kind == OrderKind::submit) {
         value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
         value.set("queue", order.queue).set("output", order.output);
-        value.set("priority", static_cast<long long>(order.priority)).set("submit", to_seconds(order.submit));
+        value.set("priority", order.priority).set("submit", to_seconds(order.submit));
     } else if (order.kind == OrderKind::priority) {
-        value.set("priority", static_cast<long long>(order.priority));
+        value.set("priority", order.priority);
     } else if (order.kind == OrderKind::urgency) {
         value.set("urgency", order.urgency);
     } else if (order.kind == OrderKind::cancel) {
@@ -161,7 +162,7 @@ Json encode(const Order& order) {
     } else if (order.kind == OrderKind::signal) {
         value.set("signum", order.signum);
     }
-    return value;
+    return value.text();
 }
 
 /// Every element of an array through `decode`; errors are prefixed with "where[i]: ".
@@ -229,6 +230,15 @@ Json encode(const Attach& attach) {
 }
 
 namespace {
+
+/// How many elements an array has; 0 of another value.
+std::size_t size_of(FlatValue array) {
+    std::size_t count = 0;
+    for (FlatValue element = array.is_array() ? array.first() : FlatValue(); element; element = element.next()) {
+        count += 1;
+    }
+    return count;
+}
 
 /// Of an attach, which a guest may send.
 Result<std::vector<std::string>> decode_serves(json_t* serves) {
@@ -302,6 +312,14 @@ Result<Attach> decode_attach(json_t* payload) {
     return attach;
 }
 
+Result<AttachHead> read_attach_head(FlatValue payload) {
+    const auto child = payload["jobid"].integer();
+    if (!child) {
+        return bad("attach: jobid must be an integer");
+    }
+    return AttachHead{JobId{static_cast<std::uint64_t>(*child)}, size_of(payload["serves"]), size_of(payload["known"])};
+}
+
 Json encode(const Report& report) {
     Json events = Json::array();
     for (const ChildEvent& event : report.events) {
@@ -349,14 +367,23 @@ Result<Report> decode_report(json_t* payload) {
     return report;
 }
 
-Json encode_orders(const std::vector<Order>& orders) {
-    Json array = Json::array();
-    for (const Order& order : orders) {
-        array.append(encode(order));
+Result<ReportHead> read_report_head(FlatValue payload) {
+    const auto child = payload["jobid"].integer();
+    auto session = payload["session"].string();
+    if (!child || !session) {
+        return bad("report: jobid must be an integer, and session a text");
     }
-    Json payload = Json::object();
-    payload.set("orders", std::move(array));
-    return payload;
+    return ReportHead{JobId{static_cast<std::uint64_t>(*child)}, std::move(*session), size_of(payload["events"])};
+}
+
+void OrdersText::add(const Order& order) {
+    text_ += text_.empty() ? "{\"orders\":[" : ",";
+    text_ += text_of(order);
+}
+
+std::string OrdersText::text() {
+    text_ += text_.empty() ? "{\"orders\":[]}" : "]}";
+    return std::move(text_);
 }
 
 Result<std::vector<Order>> decode_orders(json_t* payload) {

@@ -22,11 +22,23 @@ namespace weir::route {
 
 Json encode(const Attach& attach);
 Result<Attach> decode_attach(json_t* payload);
+/// Read where it stands: a guest's payload may have megabytes, of which a tree is many times as large. O(size).
+Result<AttachHead> read_attach_head(FlatValue payload);
 
 Json encode(const Report& report);
 Result<Report> decode_report(json_t* payload);
+Result<ReportHead> read_report_head(FlatValue payload);
 
-Json encode_orders(const std::vector<Order>& orders);
+/// The text of the message that brings orders. There may be many: written without a tree of values.
+class OrdersText {
+  public:
+    void add(const Order& order);
+    /// Ends the message; to be called once.
+    std::string text();
+
+  private:
+    std::string text_;
+};
 Result<std::vector<Order>> decode_orders(json_t* payload);
 
 /// One entry of job-manager.jobroute.update's `jobs`. For alloc, `R` is the document that the parent's job gets.

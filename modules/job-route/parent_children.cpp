@@ -10,19 +10,12 @@ namespace {
 using flux::Failure;
 using flux::value_or_throw;
 
-Json request_payload(const flux_msg_t* msg) {
-    const char* text = nullptr;
-    if (flux_request_decode(msg, nullptr, &text) < 0 || text == nullptr) {
-        throw Failure(EPROTO, "the request has no payload");
-    }
-    auto payload = Json::parse(text);
-    if (!payload) {
-        throw Failure(EPROTO, "the payload is not JSON: " + payload.error().message);
-    }
-    return std::move(payload).value();
-}
-
 }  // namespace
+
+Caller ParentRole::caller_of(const flux_msg_t* msg) const {
+    const flux_msg_cred cred = flux::cred_of(msg);
+    return {cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, privacy_.is_on()};
+}
 
 // Guest: a child that is the guest's own running job takes jobs of the queues that it names: the guest's, nobody
 // else's. It may name up to 256 queues, a URI and cores as it likes. Everybody is told them as this user's: commands
@@ -32,10 +25,11 @@ void ParentRole::attach(const flux_msg_t* msg) {
     if (!flux_msg_is_streaming(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
     }
-    Attach attach = value_or_throw(decode_attach(request_payload(msg).get()));
-    const flux_msg_cred cred = flux::cred_of(msg);
-    const Caller caller{cred.userid, (cred.rolemask & FLUX_ROLE_OWNER) != 0, privacy_.is_on()};
-    value_or_throw(table_.may_attach(attach, caller));  // before R is read: that takes long
+    const Caller caller = caller_of(msg);
+    FlatJson reader;
+    const FlatValue payload = flux::read_in_place(msg, reader);
+    value_or_throw(table_.may_attach(value_or_throw(read_attach_head(payload)), caller));  // the rest takes long
+    Attach attach = value_or_throw(decode_attach(Json::of(payload).get()));
     ResourceMap resources = value_or_throw(
         ResourceMap::make(attach.resources, table_.R_of(attach.child),
                           caller.is_owner ? ResourceMap::child_nodes_max : ResourceMap::guest_nodes_max));
@@ -46,8 +40,8 @@ void ParentRole::attach(const flux_msg_t* msg) {
     answer.set("attached", true).set("heartbeat", heartbeat_s_);
     flux::respond(h_, msg, answer);
     sessions_.insert_or_assign(
-        attach.child, Session{flux::keep(msg), attach.session, cred.userid, std::move(resources),
-                              attach.takes_drains && cred.userid == getuid(), log_attached(attach, cred.userid)});
+        attach.child, Session{flux::keep(msg), attach.session, caller.userid, std::move(resources),
+                              attach.takes_drains && caller.userid == getuid(), log_attached(attach, caller.userid)});
     send_drains(attach.child);
     probe_ = flux::rpc(h_, update_topic, Json::own(json_pack("{s:[]}", "jobs")));
     flux::then<&ParentRole::on_probed>(probe_.get(), this);
@@ -80,14 +74,14 @@ void ParentRole::on_probed(flux_future_t* f) {
 /// Answered when every event in it is on record, or was sent to the job-manager.
 // Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
 // status; their R lies inside the child's allocation, or is not larger than it. Nobody is told the ids of the copies as
-// ids of jobs. A job that it returns is given to it again after a pause.
+// ids of jobs. A job that it returns is given to it again after a pause. A report has at most 256 events.
 void ParentRole::report(const flux_msg_t* msg) {
-    const Report report = value_or_throw(decode_report(request_payload(msg).get()));
-    const auto session = sessions_.find(report.child);
-    if (session == sessions_.end() || session->second.userid != flux::cred_of(msg).userid) {
-        throw Failure(EOWNERDEAD, "this session is over: attach again");
-    }
-    const ResourceMap& resources = session->second.resources;
+    FlatJson reader;
+    const FlatValue payload = flux::read_in_place(msg, reader);
+    const ReportHead head = value_or_throw(read_report_head(payload));
+    value_or_throw(table_.may_report(head, caller_of(msg)));  // the rest takes long
+    const Report report = value_or_throw(decode_report(Json::of(payload).get()));
+    const ResourceMap& resources = sessions_.at(head.child).resources;
     const std::uint64_t seq =
         value_or_throw(table_.report(report, [&resources](const std::string& R) { return resources.map(R); }));
     reports_ += 1;

@@ -7,19 +7,22 @@
 namespace weir::route {
 
 void ParentRole::send_orders(std::vector<std::pair<JobId, Order>> orders) {
-    std::map<JobId, std::vector<Order>> by_child;
+    std::map<JobId, OrdersText> by_child;
     for (auto& [child, order] : orders) {
         const auto session = sessions_.find(child);
+        if (session == sessions_.end()) {
+            continue;
+        }
         if (order.kind == Order::Kind::submit && order.output.empty()) {
             order.output = output_of(order.id);
         }
-        if (order.kind == Order::Kind::submit && session != sessions_.end()) {
+        if (order.kind == Order::Kind::submit) {
             order.jobspec = with_ranks(order.jobspec, session->second.resources);
         }
-        by_child[child].push_back(std::move(order));
+        by_child[child].add(order);
     }
-    for (const auto& [child, list] : by_child) {
-        send(child, encode_orders(list));
+    for (auto& [child, message] : by_child) {
+        flux::respond_text(h_, sessions_.at(child).request.get(), message.text());
     }
 }
 

@@ -70,6 +70,7 @@ class ParentRole {
     /// Of this instance's plugin, which carries out TapOps.
     static constexpr const char* update_topic = "job-manager.jobroute.update";
 
+    Caller caller_of(const flux_msg_t* msg) const;
     void attach(const flux_msg_t* msg);
     void report(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);

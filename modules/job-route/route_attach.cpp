@@ -12,12 +12,32 @@ constexpr std::size_t guest_known_max = 1U << 16;
 
 }  // namespace
 
-Status RouteTable::may_attach(const Attach& attach, const Caller& caller) const {
+void RouteTable::list_running(const Entry& entry) {
+    const auto& [id, job] = entry;
+    if (job.routed() == nullptr && is_in_run(job.progress)) {
+        running_here_.emplace(job.userid, id);
+    } else {
+        running_here_.erase({job.userid, id});
+    }
+}
+
+Status RouteTable::may_have_child(const Caller& caller) const {
     if (!is_synced_) {
         return Error{std::errc::resource_unavailable_try_again, "job-route is still reading its journal"};
     }
-    const auto host = jobs_.find(attach.child);
-    const std::string who = "job " + std::to_string(attach.child.value);
+    const auto first = running_here_.lower_bound({caller.userid, JobId{}});
+    if (!caller.is_owner && (first == running_here_.end() || first->first != caller.userid)) {
+        return Error{std::errc::no_such_process, "no job of yours runs here"};
+    }
+    return Done{};
+}
+
+Status RouteTable::may_attach(const AttachHead& head, const Caller& caller) const {
+    if (!is_synced_) {
+        return Error{std::errc::resource_unavailable_try_again, "job-route is still reading its journal"};
+    }
+    const auto host = jobs_.find(head.child);
+    const std::string who = "job " + std::to_string(head.child.value);
     const bool is_others = host != jobs_.end() && !caller.is_owner && caller.userid != host->second.userid;
     if (host == jobs_.end() || host->second.routed() != nullptr || !is_in_run(host->second.progress) ||
         (is_others && caller.is_private)) {
@@ -26,11 +46,11 @@ Status RouteTable::may_attach(const Attach& attach, const Caller& caller) const 
     if (is_others) {
         return Error{std::errc::operation_not_permitted, who + " belongs to another user"};
     }
-    if (!caller.is_owner && attach.known.size() > guest_known_max) {
-        return Error{std::errc::invalid_argument, who + " knows " + std::to_string(attach.known.size()) +
-                                                      " jobs; it may know " + std::to_string(guest_known_max)};
+    if (!caller.is_owner && head.known > guest_known_max) {
+        return Error{std::errc::invalid_argument, who + " knows " + std::to_string(head.known) + " jobs; it may know " +
+                                                      std::to_string(guest_known_max)};
     }
-    if (attach.serves.empty() && host->second.facts.serves.empty()) {
+    if (head.serves == 0 && host->second.facts.serves.empty()) {
         return Error{std::errc::invalid_argument,
                      who +
                          " serves no queue: set [weir.route] serves in its configuration, or "
@@ -41,7 +61,8 @@ Status RouteTable::may_attach(const Attach& attach, const Caller& caller) const 
 
 /// A guest's child has no more cores than its own job: each one that it has not would cost time in every plan.
 Status RouteTable::attach(const Attach& attach, const Caller& caller) {
-    if (Status status = may_attach(attach, caller); !status) {
+    const AttachHead head{attach.child, attach.serves.size(), attach.known.size()};
+    if (Status status = may_attach(head, caller); !status) {
         return status;
     }
     const RouteJob& host = jobs_.at(attach.child);

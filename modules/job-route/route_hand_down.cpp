@@ -45,6 +45,7 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
 
 void RouteTable::refile(const Entry& entry) {
     hand_down_.set(entry.first, standing_of(entry));
+    list_running(entry);
 }
 
 /// Of its largest node; 0: unknown.

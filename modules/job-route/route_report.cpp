@@ -28,6 +28,19 @@ std::string note_of(const ChildEvent& event) {
 
 // ---- reports ----
 
+Status RouteTable::may_report(const ReportHead& head, const Caller& caller) const {
+    const auto found = children_.find(head.child);
+    if (found == children_.end() || !found->second.is_attached || found->second.session != head.session ||
+        found->second.userid != caller.userid) {
+        return Error{std::errc::owner_dead, "this session is over: attach again"};
+    }
+    if (!caller.is_owner && head.events > report_events_max) {
+        return Error{std::errc::invalid_argument, "a report has at most " + std::to_string(report_events_max) +
+                                                      " events, not " + std::to_string(head.events)};
+    }
+    return Done{};
+}
+
 Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R) {
     Child* child = attached_child(report.child);
     if (child == nullptr || child->session != report.session) {

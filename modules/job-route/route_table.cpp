@@ -451,6 +451,7 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     copies_.ended(id);
     unfit_.erase(id);
     hosts_.erase(id);
+    running_here_.erase({entry->second.userid, id});
     hand_down_.set(id, {});
     if (const Own* own = std::get_if<Own>(&entry->second.role)) {
         own_cores_ -= own->cores;

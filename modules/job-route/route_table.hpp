@@ -117,13 +117,19 @@ class RouteTable {
     void synced();
 
     // ---- a child ----
+    /// Whether the caller may have a child at all. O(log jobs). Errors: resource_unavailable_try_again before synced(),
+    /// no_such_process where no job of his runs here.
+    Status may_have_child(const Caller& caller) const;
     /// Asks nothing of the sender but which job he means, and how much he sent. O(log jobs).
     /// Errors: resource_unavailable_try_again before synced(), no_such_process when the job does not run,
     /// operation_not_permitted for another user's job, invalid_argument when it serves nothing, or knows more jobs than
     /// a guest's child may.
-    Status may_attach(const Attach& attach, const Caller& caller) const;
+    Status may_attach(const AttachHead& head, const Caller& caller) const;
     /// Errors: those of may_attach().
     Status attach(const Attach& attach, const Caller& caller);
+    /// The same of a report. Errors: owner_dead where this is not a session of the caller's, invalid_argument when it
+    /// has more events than a guest's may. O(log children).
+    Status may_report(const ReportHead& head, const Caller& caller) const;
     void detach(JobId child, const std::string& session);
     /// A drained child gets no new jobs, and those that have not started are recalled. A child may be drained before it
     /// attaches; it stays drained until its job ends. O(its jobs); O(jobs log jobs) to resume it.
@@ -261,7 +267,8 @@ class RouteTable {
     std::int64_t held_cores(const Job& job) const;
     void set_kind(Job& job);
     HandDown::Job standing_of(const Entry& entry) const;
-    /// Passes the job's standing to hand_down_. Call it after each change of an input of standing_of().
+    /// Passes the job's standing to hand_down_, and lists it where it runs here. Call it after each change of an input
+    /// of standing_of().
     void refile(const Entry& entry);
     /// The same of a child.
     void refile_child(JobId id, const Child& child);
@@ -292,6 +299,7 @@ class RouteTable {
     void order(const Entry& entry, Order order);
     void order_go(const Entry& entry);
     void hold(const Entry& entry, Own& own);
+    void list_running(const Entry& entry);
     void fetch(Entry& entry);
     void settle_all(JobId host, Child& child, const std::vector<KnownJob>& known_jobs);
     void settle(Entry& entry, const KnownJob* known);
@@ -337,6 +345,7 @@ class RouteTable {
     std::int64_t own_cores_ = 0;
     HandDown hand_down_;
     std::set<JobId> hosts_;  ///< active jobs whose jobspec says that they are child instances
+    std::set<std::pair<std::uint32_t, JobId>> running_here_;  ///< by user; each may attach as a child
     std::vector<KeptPartition> partitions_;
     bool do_limits_count_users_ = false;
     RuleBook book_;

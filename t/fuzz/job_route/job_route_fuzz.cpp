@@ -13,6 +13,7 @@
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/question_json.hpp"
 #include "modules/job-route/resource_map.hpp"
+#include "t/unit/job_route/written_orders.hpp"
 
 namespace {
 
@@ -39,10 +40,24 @@ void check_attach(json_t* payload) {
                again->resources == attach->resources && again->cores == attach->cores && again->uri == attach->uri);
 }
 
+/// What is read in place is what the tree has.
+void check_heads(json_t* payload, weir::FlatValue flat) {
+    const auto attach = decode_attach(payload);
+    const auto attach_head = read_attach_head(flat);
+    WEIR_CHECK(!attach || !flat ||
+               (attach_head && attach_head->child == attach->child && attach_head->known == attach->known.size() &&
+                attach_head->serves == attach->serves.size()));
+    const auto report = decode_report(payload);
+    const auto report_head = read_report_head(flat);
+    WEIR_CHECK(!report || !flat ||
+               (report_head && report_head->child == report->child && report_head->session == report->session &&
+                report_head->events == report->events.size()));
+}
+
 void check_orders(json_t* payload) {
     if (const auto orders = decode_orders(payload)) {
         for (const Order& order : *orders) {
-            const auto again = decode_orders(encode_orders({order}).get());
+            const auto again = test::sent_and_read({order});
             WEIR_CHECK(again && again->size() == 1 && again->front().id == order.id &&
                        again->front().kind == order.kind);
         }
@@ -151,7 +166,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_question(payload->get());
         check_report(payload->get());
         weir::FlatJson reader;
-        (void)decode_journal(reader.read({reinterpret_cast<const char*>(data), size}));
+        const weir::FlatValue flat = reader.read({reinterpret_cast<const char*>(data), size});
+        (void)decode_journal(flat);
+        check_heads(payload->get(), flat);
         check_partitions(payload->get(), {reinterpret_cast<const char*>(data), size});
     }
     return 0;

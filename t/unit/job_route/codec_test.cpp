@@ -8,6 +8,7 @@
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 #include "modules/job-route/route_settings.hpp"
+#include "t/unit/job_route/written_orders.hpp"
 
 using weir::Json;
 using namespace weir::route;
@@ -166,7 +167,7 @@ TEST_CASE("orders: every kind survives the way") {
     go.id = JobId{4};
     go.type = "cancel";
     const std::vector<Order> orders{submit, cancel, urgency, go};
-    const auto decoded = decode_orders(encode_orders(orders).get());
+    const auto decoded = test::sent_and_read(orders);
     REQUIRE(decoded);
     CHECK(*decoded == orders);
     CHECK_FALSE(decode_orders(parsed(R"({"orders":[{"op":"submit","id":1}]})").get()));

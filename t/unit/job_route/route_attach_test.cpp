@@ -22,10 +22,56 @@ RouteTable with_the_guests_instance() {
 
 TEST_CASE("attach: whose job it is, is asked before anything that he sent is read") {
     const RouteTable table = with_the_guests_instance();
-    CHECK(table.may_attach(an_attach(host), guest));
-    CHECK(table.may_attach(an_attach(host), {9, false}).error().code == std::errc::operation_not_permitted);
-    CHECK(table.may_attach(an_attach(job), guest).error().code == std::errc::no_such_process);
+    CHECK(table.may_attach({host, 1, 0}, guest));
+    CHECK(table.may_attach({host, 1, 0}, {9, false}).error().code == std::errc::operation_not_permitted);
+    CHECK(table.may_attach({job, 1, 0}, guest).error().code == std::errc::no_such_process);
     CHECK(table.children().empty());
+}
+
+// Mutant: modules/job-route/route_attach.cpp: if (job.routed() == nullptr && is_in_run(job.progress)) => if (true)
+// Mutant: modules/job-route/route_table.cpp: running_here_.erase({entry->second.userid, id}); =>
+TEST_CASE("attach: who has no job that runs here itself may have no child; the owner may") {
+    RouteTable table(false);
+    CHECK(table.may_have_child({0, true}).error().code == std::errc::resource_unavailable_try_again);
+    table.synced();
+    const auto has_none = [&] {
+        const weir::Status status = table.may_have_child(guest);
+        return !status && status.error().code == std::errc::no_such_process;
+    };
+    CHECK(table.may_have_child({0, true}));
+    enter(table, job, guest.userid);  // it will run in a child
+    CHECK(has_none());
+    run_host(table, other_host, guest.userid + 1);
+    CHECK(has_none());
+    run_host(table, host, guest.userid);
+    CHECK(table.may_have_child(guest));
+    table.event(host, an_event(Kind::finish));
+    CHECK(has_none());
+    run_host(table, JobId{3}, guest.userid);
+    CHECK(table.may_have_child(guest));
+    table.event(JobId{3}, an_event(Kind::clean));
+    CHECK(has_none());
+}
+
+// Mutant: modules/job-route/route_report.cpp: found->second.userid != caller.userid => false
+// Mutant: modules/job-route/route_report.cpp: !caller.is_owner && head.events > => head.events >
+TEST_CASE("report: whose session it is, and how much a guest reports, is asked before it is expanded") {
+    RouteTable table = with_the_guests_instance();
+    const auto refusal = [&table](const ReportHead& head, const Caller& caller) {
+        return table.may_report(head, caller).error().code;
+    };
+    CHECK(refusal({host, "s", 1}, guest) == std::errc::owner_dead);
+    REQUIRE(table.attach(an_attach(host), guest));
+    CHECK(table.may_report({host, "s", report_events_max}, guest));
+    CHECK(refusal({host, "s", report_events_max + 1}, guest) == std::errc::invalid_argument);
+    CHECK(refusal({host, "t", 1}, guest) == std::errc::owner_dead);
+    CHECK(refusal({other_host, "s", 1}, guest) == std::errc::owner_dead);
+    CHECK(refusal({host, "s", 1}, {9, false}) == std::errc::owner_dead);
+    table.detach(host, "s");
+    CHECK(refusal({host, "s", 1}, guest) == std::errc::owner_dead);
+    run_host(table, other_host);
+    REQUIRE(table.attach(an_attach(other_host), {0, true}));
+    CHECK(table.may_report({other_host, "s", 100000}, {0, true}));
 }
 
 // Mutant: modules/job-route/route_attach.cpp: caller.is_owner ? attach.cores : std::min => true ? attach.cores :

@@ -5,6 +5,7 @@
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "t/unit/job_route/route_scene.hpp"
+#include "t/unit/job_route/written_orders.hpp"
 
 using weir::Json;
 using namespace weir::route;
@@ -108,14 +109,13 @@ TEST_CASE("signal: the child passes it on as often as it comes, while its copy h
 
 TEST_CASE("signal: the order survives the way; one without a signal's number is refused") {
     const std::vector<Order> orders{a_signal()};
-    const auto decoded = decode_orders(encode_orders(orders).get());
+    const auto decoded = test::sent_and_read(orders);
     REQUIRE(decoded);
     CHECK(*decoded == orders);
     for (const int wrong : {0, -1, 65, 1 << 20}) {
         Order order = a_signal();
         order.signum = wrong;
-        CHECK(decode_orders(encode_orders({order}).get()).error().message ==
-              "orders[0]: signal needs a signum from 1 to 64");
+        CHECK(test::sent_and_read({order}).error().message == "orders[0]: signal needs a signum from 1 to 64");
     }
     const auto text = Json::parse(R"({"orders":[{"op":"signal","id":1,"signum":"USR1"}]})");
     CHECK_FALSE(decode_orders(text->get()));
