@@ -165,7 +165,7 @@ test_expect_success 'no guest asks what is not a question, or of no job' '
 	test_must_fail python3 "$WIRE" --userid $NOBODY --rolemask 2 rpc job-route.ask "{\"id\":$runs2,\"topic\":\"job-exec.output\"}" >out &&
 	grep "^error 1:" out &&
 	test_must_fail python3 "$WIRE" --userid $NOBODY --rolemask 2 rpc job-route.answer "{\"jobid\":$one,\"session\":\"x\",\"number\":1,\"body\":{}}" >out &&
-	grep "session is over" out
+	grep "nothing is asked of an instance of yours" out
 '
 test_expect_success 'it ends' '
 	at top cancel $runs1 && at top cancel $runs2 && event $runs1 clean && event $runs2 clean &&

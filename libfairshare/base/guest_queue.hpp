@@ -78,6 +78,17 @@ class GuestQueue {
         users_.remove_if([](const User& user) { return user.requests.empty(); });
     }
 
+    /// How many of a user's requests wait of which the predicate holds. O(users + his requests).
+    template <typename Predicate>
+    std::size_t count_of(std::uint32_t userid, const Predicate& is_counted) const {
+        const auto user =
+            std::find_if(users_.begin(), users_.end(), [&](const User& other) { return other.userid == userid; });
+        return user == users_.end() ? 0
+                                    : static_cast<std::size_t>(std::count_if(
+                                          user->requests.begin(), user->requests.end(),
+                                          [&](const Waiting& waiting) { return is_counted(waiting.request); }));
+    }
+
     bool empty() const { return users_.empty(); }
     /// O(users).
     std::size_t size() const {

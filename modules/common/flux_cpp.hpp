@@ -7,6 +7,7 @@
 #include <syslog.h>
 
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -178,6 +179,11 @@ inline FlatValue read_in_place(const flux_msg_t* msg, FlatJson& reader) {
         throw Failure(EPROTO, "the payload is not JSON");
     }
     return payload;
+}
+/// Bytes of the payload of a request; 0: it has none. O(bytes).
+inline std::size_t payload_size(const flux_msg_t* msg) {
+    const char* text = nullptr;
+    return flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr ? std::strlen(text) : 0;
 }
 inline bool is_from_owner(const flux_msg_t* msg) {
     flux_msg_cred cred{FLUX_USERID_UNKNOWN, FLUX_ROLE_NONE};

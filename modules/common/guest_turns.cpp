@@ -21,10 +21,11 @@ GuestTurns::GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve)
 }
 
 void GuestTurns::add(Request request, std::uint64_t key, std::size_t cost) {
-    if (flux_msg_is_noresponse(request.msg.get())) {
-        return;  // it is there for its answer alone, and while it waits it is charged to nobody
-    }
     const std::uint32_t userid = cred_of(request.msg.get()).userid;
+    const auto is_unanswered = [](const Request& one) { return flux_msg_is_noresponse(one.msg.get()); };
+    if (is_unanswered(request) && queue_.count_of(userid, is_unanswered) >= rules_.unanswered_max) {
+        return;
+    }
     const bool is_first = queue_.empty();
     if (is_first) {
         rules_.pace.came(monotonic_seconds());

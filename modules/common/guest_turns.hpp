@@ -23,18 +23,32 @@ class GuestTurns {
         std::size_t cost_max;     ///< a turn takes no further request once it costs this
         GuestPace pace;           ///< in real seconds
         std::string refusal;      ///< of the request for which there is no place; EAGAIN
+        /// Requests of one user that wait and want no answer. Nobody is charged for their memory while they wait.
+        std::size_t unanswered_max = 0;
     };
     using Serve = std::function<void(std::vector<Request>)>;
 
     /// \param time_scale  reactor seconds in a real second
     /// \param serve       answers the requests of a turn
     GuestTurns(flux_t* h, double time_scale, Rules rules, Serve serve);
+    GuestTurns(const GuestTurns&) = delete;
+    GuestTurns& operator=(const GuestTurns&) = delete;
 
-    /// Serves the request at once, if a turn is due, else later. One that wants no answer is forgotten.
+    /// Serves the request at once, if a turn is due, else later. One that wants no answer is forgotten where no place
+    /// for it is left.
     /// \param key, cost  see GuestQueue
     void add(Request request, std::uint64_t key, std::size_t cost);
     /// The same of one that fills a turn.
     void add(Request request) { add(std::move(request), 0, rules_.cost_max); }
+    /// Calls a method that serves a request, as on_message() does: for the owner's at once, for a guest's in its turn.
+    template <auto Method, typename T>
+    void serve(T* self, const flux_msg_t* msg, std::size_t cost) {
+        if (is_from_owner(msg)) {
+            (self->*Method)(msg);
+        } else {
+            add({keep(msg), on_message<Method>, self}, 0, cost);
+        }
+    }
     /// Calls the handlers of these requests.
     void call(const std::vector<Request>& requests) const;
     /// Forgets the requests of a connection that has ended.

@@ -36,7 +36,12 @@ constexpr double pause_first = 0.5;  ///< seconds of real time before the journa
 constexpr double pause_last = 10.;   ///< after many attempts in a row
 constexpr double tick_s = 1.;        ///< of real time, between ticks of the table
 constexpr double heartbeats = 3.;    ///< of a child, in the time after which it counts as lost
-constexpr int turns_max = 64;        ///< of the reactor, before changes are carried out though messages wait
+constexpr int iterations_max = 64;   ///< of the reactor, before changes are carried out though messages wait
+
+// Guests' turns. Their children wait for answers, so a turn does not yield to other messages: it is short itself.
+constexpr std::size_t guest_requests_max = 256;     ///< of one guest that wait: several of each of his children
+constexpr std::size_t guest_answers_max = 16;       ///< of these, answers of his children, of 2 MiB at most
+constexpr std::size_t turn_bytes_max = 64U << 10U;  ///< a turn has one longer request, or short ones of several guests
 
 std::vector<std::string> split(const std::string& text) {
     std::vector<std::string> parts;
@@ -97,9 +102,15 @@ std::optional<ChildRole::Config> child_config(flux_t* h, int argc, char** argv) 
 class Module {
   public:
     Module(flux_t* h, std::optional<ChildRole::Config> config);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
     flux_t* flux() const { return h_; }
+    flux::GuestTurns& turns() { return turns_; }
 
   private:
+    static flux::GuestTurns::Rules turn_rules();
+    void serve(const std::vector<flux::GuestTurns::Request>& requests);
     void on_queues(const std::set<std::string>& stopped);
     void on_drains();
     void open_journal();
@@ -108,6 +119,7 @@ class Module {
     void start_over(flux::Backoff& pauses, const std::string& why);
     void change();
     void before_sleep();
+    void carry_out_changes();
     void pump();
     void carry_out();
     void tick();
@@ -119,9 +131,11 @@ class Module {
     RouteTable table_;
     ChildLink link_;
     flux::PrivateMode privacy_;
+    flux::GuestTurns turns_;
+    Guests guests_{privacy_, turns_};
     bool is_pumping_ = false;
     bool is_changed_ = false;  // something is to be carried out
-    int turns_ = 0;            // of the reactor since then
+    int iterations_ = 0;       // of the reactor since then
     std::uint64_t entries_ = 0;
     std::uint64_t restarts_ = 0;
     std::unique_ptr<ParentRole> parent_;
@@ -150,11 +164,13 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
       settings_(configured_settings(h)),
       table_(config.has_value(), settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h)),
       privacy_(flux::conf_table(h, "access")),
+      turns_(h, flux::real_seconds(h, 1.), turn_rules(),
+             [this](const std::vector<flux::GuestTurns::Request>& requests) { serve(requests); }),
       journal_pauses_(flux::real_seconds(h, pause_first), flux::real_seconds(h, pause_last)),
       plugin_pauses_(journal_pauses_) {
     const std::string service = flux::service_name(h, "job-route");
     parent_ = std::make_unique<ParentRole>(
-        h, table_, static_cast<double>(settings_.patience_s) * tick_s / heartbeats, privacy_,
+        h, table_, static_cast<double>(settings_.patience_s) * tick_s / heartbeats, guests_,
         ParentRole::Callbacks{[this] { change(); }, [this] { plugin_pauses_.reset(); },
                               [this](const std::string& why) { start_over(plugin_pauses_, why); },
                               [this](const flux_msg_t* msg) {
@@ -163,13 +179,13 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
                                   }
                               }});
     questions_ = std::make_unique<Questions>(
-        h, Questions::Facts{table_, link_, privacy_},
+        h, Questions::Facts{table_, link_, guests_},
         Questions::Sessions{[this](JobId child) { return parent_->session_of(child); },
                             [this](JobId child, const Json& message) { parent_->send(child, message); },
                             [this](JobId child, const std::string& session, std::uint32_t userid) {
                                 return parent_->is_from(child, session, userid);
                             }});
-    keeper_ = std::make_unique<PartitionKeeper>(h, table_, privacy_, [this] { change(); });
+    keeper_ = std::make_unique<PartitionKeeper>(h, table_, guests_, [this] { change(); });
     if (config) {
         child_ = std::make_unique<ChildRole>(
             h, std::move(*config), link_,
@@ -191,7 +207,9 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
         change();
     });
     handlers_ = flux::add_handlers(
-        h, service, {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::on_request<&Module::stats>, FLUX_ROLE_USER}}, this);
+        h, service,
+        {{FLUX_MSGTYPE_REQUEST, "stats-get", flux::in_turn<Module, flux::on_request<&Module::stats>>, FLUX_ROLE_USER}},
+        this);
     retry_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Module::open_journal>, this));
     ticks_.reset(flux_timer_watcher_create(flux_get_reactor(h_), 0., 0., flux::on_watcher<&Module::tick>, this));
     before_sleep_.reset(
@@ -202,6 +220,24 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     queues_ =
         std::make_unique<flux::QueueWatch>(h, [this](const std::set<std::string>& stopped) { on_queues(stopped); });
     queues_->ask();
+}
+
+Module::~Module() {
+    (void)flux::catching([this] { turns_.end("job-route was removed"); });
+}
+
+flux::GuestTurns::Rules Module::turn_rules() {
+    return {guest_requests_max, turn_bytes_max, GuestPace(0., false),
+            std::to_string(guest_requests_max) + " of your requests to job-route wait: ask again when one is answered",
+            guest_answers_max};
+}
+
+/// What the requests lead to is part of what the turn costs.
+void Module::serve(const std::vector<flux::GuestTurns::Request>& requests) {
+    turns_.call(requests);
+    if (is_changed_) {
+        carry_out_changes();
+    }
 }
 
 /// Without a word about the queues no job is looked at: it could be one of a stopped queue.
@@ -312,7 +348,7 @@ void Module::start_over(flux::Backoff& pauses, const std::string& why) {
 
 void Module::change() {
     if (!std::exchange(is_changed_, true)) {
-        turns_ = 0;
+        iterations_ = 0;
         flux_watcher_start(before_sleep_.get());
     }
 }
@@ -321,11 +357,15 @@ void Module::change() {
 /// events is one plan, one message of orders and one report.
 void Module::before_sleep() {
     const bool is_idle = (flux_pollevents(h_) & FLUX_POLLIN) == 0;
-    if (is_idle || ++turns_ == turns_max) {
-        flux_watcher_stop(before_sleep_.get());
-        is_changed_ = false;
-        pump();
+    if (is_idle || ++iterations_ == iterations_max) {
+        carry_out_changes();
     }
+}
+
+void Module::carry_out_changes() {
+    flux_watcher_stop(before_sleep_.get());
+    is_changed_ = false;
+    pump();
 }
 
 /// Carries out the actions of both sides until there are none left. A nested call returns at once and leaves them to
@@ -381,7 +421,7 @@ Json Module::stats(const flux_msg_t*) {
     stats.set("journal",
               Json::own(json_pack("{s:b s:I s:I}", "synced", table_.is_synced() ? 1 : 0, "entries",
                                   static_cast<json_int_t>(entries_), "restarts", static_cast<json_int_t>(restarts_))));
-    stats.set("parent", parent_->stats());
+    stats.set("parent", parent_->stats()).set("guests_waiting", static_cast<long long>(turns_.size()));
     if (child_) {
         stats.set("child", child_->stats());
     }

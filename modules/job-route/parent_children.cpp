@@ -21,10 +21,15 @@ Caller ParentRole::caller_of(const flux_msg_t* msg) const {
 // else's. It may name up to 256 queues, a URI and cores as it likes. Everybody is told them as this user's: commands
 // and the page name such a child by its job, and open its URI for this user alone. The log tells the 1st, 2nd, 4th, 8th
 // time that a child of his attaches.
-void ParentRole::attach(const flux_msg_t* msg) {
-    if (!flux_msg_is_streaming(msg)) {
+void ParentRole::on_attach(const flux_msg_t* msg) {
+    if (!flux_msg_is_streaming(msg) || flux_msg_is_noresponse(msg)) {
         throw Failure(EPROTO, "attach is a streaming request");
     }
+    value_or_throw(table_.may_have_child(caller_of(msg)));
+    turns_.serve<&ParentRole::attach>(this, msg, flux::payload_size(msg));
+}
+
+void ParentRole::attach(const flux_msg_t* msg) {
     const Caller caller = caller_of(msg);
     FlatJson reader;
     const FlatValue payload = flux::read_in_place(msg, reader);
@@ -75,6 +80,14 @@ void ParentRole::on_probed(flux_future_t* f) {
 // Guest: starts, ends and fails jobs that were routed to its own child, which are its own, in any order and with any
 // status; their R lies inside the child's allocation, or is not larger than it. Nobody is told the ids of the copies as
 // ids of jobs. A job that it returns is given to it again after a pause. A report has at most 256 events.
+void ParentRole::on_report(const flux_msg_t* msg) {
+    if (flux_msg_is_noresponse(msg)) {
+        throw Failure(EPROTO, "a report wants an answer");
+    }
+    value_or_throw(table_.may_have_session(caller_of(msg)));
+    turns_.serve<&ParentRole::report>(this, msg, flux::payload_size(msg));
+}
+
 void ParentRole::report(const flux_msg_t* msg) {
     FlatJson reader;
     const FlatValue payload = flux::read_in_place(msg, reader);
@@ -100,6 +113,7 @@ void ParentRole::report(const flux_msg_t* msg) {
 
 // Guest: ends its own client's sessions.
 void ParentRole::disconnect(const flux_msg_t* msg) {
+    turns_.drop(msg);
     callbacks_.left(msg);
     std::erase_if(sessions_, [&](const auto& entry) {  // one client may speak for several children
         const auto& [child, session] = entry;

@@ -31,9 +31,13 @@ Json commit_op(JobId id, const Json& R) {
 
 }  // namespace
 
-ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const flux::PrivateMode& privacy,
-                       Callbacks callbacks)
-    : h_(h), table_(table), heartbeat_s_(heartbeat_s), privacy_(privacy), callbacks_(std::move(callbacks)) {
+ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const Guests& guests, Callbacks callbacks)
+    : h_(h),
+      table_(table),
+      heartbeat_s_(heartbeat_s),
+      privacy_(guests.privacy),
+      turns_(guests.turns),
+      callbacks_(std::move(callbacks)) {
     const char* output_dir = flux_attr_get(h, "output-dir");
     output_dir_ = output_dir != nullptr ? output_dir : "";
     fetch_retry_.reset(
@@ -42,16 +46,16 @@ ParentRole::ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const f
         flux::fail_errno("timer");
     }
     const int request = FLUX_MSGTYPE_REQUEST;
-    handlers_ =
-        flux::add_handlers(h, flux::service_name(h, "job-route"),
-                           {
-                               {request, "attach", flux::on_message<&ParentRole::attach>, FLUX_ROLE_USER},
-                               {request, "report", flux::on_message<&ParentRole::report>, FLUX_ROLE_USER},
-                               {request, "disconnect", flux::on_message<&ParentRole::disconnect>, FLUX_ROLE_USER},
-                               {request, "tree", flux::on_request<&ParentRole::tree>, FLUX_ROLE_USER},
-                               {request, "locate", flux::on_request<&ParentRole::locate>, FLUX_ROLE_USER},
-                           },
-                           this);
+    handlers_ = flux::add_handlers(
+        h, flux::service_name(h, "job-route"),
+        {
+            {request, "attach", flux::on_message<&ParentRole::on_attach>, FLUX_ROLE_USER},
+            {request, "report", flux::on_message<&ParentRole::on_report>, FLUX_ROLE_USER},
+            {request, "disconnect", flux::on_message<&ParentRole::disconnect>, FLUX_ROLE_USER},
+            {request, "tree", flux::in_turn<ParentRole, flux::on_request<&ParentRole::tree>>, FLUX_ROLE_USER},
+            {request, "locate", flux::in_turn<ParentRole, flux::on_request<&ParentRole::locate>>, FLUX_ROLE_USER},
+        },
+        this);
 }
 
 ParentRole::~ParentRole() {

@@ -12,7 +12,7 @@
 
 #include "libfairshare/base/thinned.hpp"
 #include "modules/common/flux_cpp.hpp"
-#include "modules/common/private_mode.hpp"
+#include "modules/job-route/guests.hpp"
 #include "modules/job-route/messages_json.hpp"
 #include "modules/job-route/resource_map.hpp"
 #include "modules/job-route/route_table.hpp"
@@ -28,13 +28,14 @@ class ParentRole {
         std::function<void(const flux_msg_t* msg)> left;     ///< a client disconnected
     };
     /// \param heartbeat_s real seconds between the heartbeats that a child must send.
-    /// \param privacy of a private instance a guest is told of his own jobs and instances, and of the owner's.
-    ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const flux::PrivateMode& privacy, Callbacks callbacks);
+    /// \param guests of a private instance a guest is told of his own jobs and instances, and of the owner's.
+    ParentRole(flux_t* h, RouteTable& table, double heartbeat_s, const Guests& guests, Callbacks callbacks);
     /// Ends the sessions, since the children would otherwise wait for orders.
     ~ParentRole();
     ParentRole(const ParentRole&) = delete;
     ParentRole& operator=(const ParentRole&) = delete;
     flux_t* flux() const { return h_; }
+    flux::GuestTurns& turns() { return turns_; }
     void perform(ParentActions actions);
     /// Ends every session; the children will attach again.
     void reset();
@@ -71,7 +72,9 @@ class ParentRole {
     static constexpr const char* update_topic = "job-manager.jobroute.update";
 
     Caller caller_of(const flux_msg_t* msg) const;
+    void on_attach(const flux_msg_t* msg);
     void attach(const flux_msg_t* msg);
+    void on_report(const flux_msg_t* msg);
     void report(const flux_msg_t* msg);
     void disconnect(const flux_msg_t* msg);
     Json tree(const flux_msg_t* msg);
@@ -107,6 +110,7 @@ class ParentRole {
     double heartbeat_s_;
     std::string output_dir_;  ///< where this instance looks for the output of its jobs; empty: a stock Flux
     const flux::PrivateMode& privacy_;
+    flux::GuestTurns& turns_;
     Callbacks callbacks_;
     std::map<JobId, Session> sessions_;
     std::map<std::uint32_t, Thinned> guests_attached_;  ///< by user: how often a child of his attached

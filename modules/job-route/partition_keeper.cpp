@@ -87,9 +87,13 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
-PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMode& privacy,
-                                 std::function<void()> changed)
-    : h_(h), routes_(routes), privacy_(privacy), changed_(std::move(changed)), place_(place_of(h)) {
+PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, const Guests& guests, std::function<void()> changed)
+    : h_(h),
+      routes_(routes),
+      privacy_(guests.privacy),
+      turns_(guests.turns),
+      changed_(std::move(changed)),
+      place_(place_of(h)) {
     place_.job_manager = Json::ref(flux::conf_table(h, "job-manager")).deep_copy();
     configured_ = Json::ref(flux::conf_table(h, "partition")).deep_copy();
     queues_ = Json::ref(flux::conf_table(h, "queues")).deep_copy();
@@ -107,15 +111,16 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMod
         flux::fail_errno("timer");
     }
     const int request = FLUX_MSGTYPE_REQUEST;
-    handlers_ =
-        flux::add_handlers(h, flux::service_name(h, "job-route"),
-                           {
-                               {request, "config-reload", flux::on_message<&PartitionKeeper::config_reload>, 0},
-                               {request, "partitions", flux::on_request<&PartitionKeeper::partitions>, FLUX_ROLE_USER},
-                               {request, "partition-change", flux::on_message<&PartitionKeeper::change>, 0},
-                               {request, "tap-loaded", flux::on_message<&PartitionKeeper::tap_loaded>, 0},
-                           },
-                           this);
+    handlers_ = flux::add_handlers(
+        h, flux::service_name(h, "job-route"),
+        {
+            {request, "config-reload", flux::on_message<&PartitionKeeper::config_reload>, 0},
+            {request, "partitions", flux::in_turn<PartitionKeeper, flux::on_request<&PartitionKeeper::partitions>>,
+             FLUX_ROLE_USER},
+            {request, "partition-change", flux::on_message<&PartitionKeeper::change>, 0},
+            {request, "tap-loaded", flux::on_message<&PartitionKeeper::tap_loaded>, 0},
+        },
+        this);
 }
 
 // ---- the journal ----

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
-#include "modules/common/private_mode.hpp"
 #include "modules/job-route/drains.hpp"
+#include "modules/job-route/guests.hpp"
 #include "modules/job-route/partition_changes.hpp"
 #include "modules/job-route/partition_json.hpp"
 #include "modules/job-route/partition_launch.hpp"
@@ -26,10 +26,11 @@ namespace weir::route {
 
 class PartitionKeeper {
   public:
-    /// \param privacy follows the configuration. \param changed the route table changed: take its actions. Throws
-    /// Failure for an invalid configuration.
-    PartitionKeeper(flux_t* h, RouteTable& routes, flux::PrivateMode& privacy, std::function<void()> changed);
+    /// \param guests their privacy follows the configuration. \param changed the route table changed: take its actions.
+    /// Throws Failure for an invalid configuration.
+    PartitionKeeper(flux_t* h, RouteTable& routes, const Guests& guests, std::function<void()> changed);
     flux_t* flux() const { return h_; }
+    flux::GuestTurns& turns() { return turns_; }
 
     // ---- from the journal ----
     void submitted(JobId id, const JournalEvent& event, const JobFacts& facts);
@@ -123,6 +124,7 @@ class PartitionKeeper {
     flux_t* h_;
     RouteTable& routes_;
     flux::PrivateMode& privacy_;
+    flux::GuestTurns& turns_;
     std::function<void()> changed_;
     LaunchPlace place_;
     std::string changes_file_;  ///< empty: they are kept in memory alone

@@ -49,7 +49,12 @@ struct Questions::Past {
 };
 
 Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
-    : h_(h), table_(facts.table), link_(facts.link), privacy_(facts.privacy), sessions_(std::move(sessions)) {
+    : h_(h),
+      table_(facts.table),
+      link_(facts.link),
+      privacy_(facts.guests.privacy),
+      turns_(facts.guests.turns),
+      sessions_(std::move(sessions)) {
     ticks_.reset(flux_timer_watcher_create(flux_get_reactor(h), 0., 0., flux::on_watcher<&Questions::tick>, this));
     if (!ticks_) {
         flux::fail_errno("timer");
@@ -61,13 +66,13 @@ Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
             // Guest: has up to 16 questions about any job on their way, of 4 KiB each, for 5 seconds each; a guest
             // cannot read another user's output, and the services answer what they answer a guest of theirs. Private:
             // about his own jobs; other jobs in an answer lose their ids and users.
-            {request, "ask", flux::on_message<&Questions::ask>, FLUX_ROLE_USER},
+            {request, "ask", flux::in_turn<Questions, flux::on_message<&Questions::ask>>, FLUX_ROLE_USER},
             // Guest: answers what his own child was asked, with what he likes, in up to 2 MiB: the askers about the
             // jobs that it was given read it.
-            {request, "answer", flux::on_message<&Questions::answer>, FLUX_ROLE_USER},
+            {request, "answer", flux::on_message<&Questions::on_answer>, FLUX_ROLE_USER},
             // Guest: learns which ids any job has; up to 1000 in a request, each in time in proportion to the jobs. One
             // that is not known here counts as a question. Private: of his own jobs.
-            {request, "ids", flux::on_message<&Questions::ids>, FLUX_ROLE_USER},
+            {request, "ids", flux::in_turn<Questions, flux::on_message<&Questions::ids>>, FLUX_ROLE_USER},
         },
         this);
 }
@@ -298,15 +303,27 @@ void Questions::ask_next(Number number, Pending& question) {
 
 // ---- answers ----
 
+/// A guest who was asked nothing is not read.
+void Questions::on_answer(const flux_msg_t* msg) {
+    const std::size_t size = flux::payload_size(msg);
+    if (size > answer_bytes_max) {
+        throw Failure(EMSGSIZE, "an answer has at most " + std::to_string(answer_bytes_max) + " bytes");
+    }
+    const std::uint32_t userid = flux::cred_of(msg).userid;
+    const bool is_asked = std::any_of(pending_.begin(), pending_.end(), [&](const auto& entry) {
+        return sessions_.is_from(entry.second.child, entry.second.session, userid);
+    });
+    if (!is_asked && !flux::is_from_owner(msg)) {
+        throw Failure(EOWNERDEAD, "nothing is asked of an instance of yours");
+    }
+    turns_.serve<&Questions::answer>(this, msg, size);
+}
+
 void Questions::answer(const flux_msg_t* msg) {
-    const char* text = nullptr;
     json_int_t child = 0;
     json_int_t number = 0;
     const char* session = nullptr;
     json_t* body = nullptr;
-    if (flux_request_decode(msg, nullptr, &text) == 0 && text != nullptr && std::strlen(text) > answer_bytes_max) {
-        throw Failure(EMSGSIZE, "an answer has at most " + std::to_string(answer_bytes_max) + " bytes");
-    }
     flux::unpack(msg, "{s:I s:s s:I s:o}", "jobid", &child, "session", &session, "number", &number, "body", &body);
     const JobId from{static_cast<std::uint64_t>(child)};
     if (!sessions_.is_from(from, session, flux::cred_of(msg).userid)) {

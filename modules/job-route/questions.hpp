@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "modules/common/flux_cpp.hpp"
-#include "modules/common/private_mode.hpp"
 #include "modules/job-route/child_link.hpp"
+#include "modules/job-route/guests.hpp"
 #include "modules/job-route/question_json.hpp"
 #include "modules/job-route/route_table.hpp"
 
@@ -28,17 +28,18 @@ class Questions {
         /// Whether the session is this child's and the user its own.
         std::function<bool(JobId child, const std::string& session, std::uint32_t userid)> is_from;
     };
-    /// The tables that it reads. Of a private instance a guest may ask about his own jobs.
+    /// The tables that it reads, and what holds for guests.
     struct Facts {
         const RouteTable& table;
         const ChildLink& link;  ///< the jobs that this instance has of its parent; none if it has no parent
-        const flux::PrivateMode& privacy;
+        const Guests& guests;
     };
     Questions(flux_t* h, const Facts& facts, Sessions sessions);
     ~Questions();
     Questions(const Questions&) = delete;
     Questions& operator=(const Questions&) = delete;
     flux_t* flux() const { return h_; }
+    flux::GuestTurns& turns() { return turns_; }
 
   private:
     /// Which id `id` is.
@@ -67,6 +68,7 @@ class Questions {
     struct Past;
 
     void ask(const flux_msg_t* msg);
+    void on_answer(const flux_msg_t* msg);
     void answer(const flux_msg_t* msg);
     void ids(const flux_msg_t* msg);
     void tick();
@@ -100,6 +102,7 @@ class Questions {
     const RouteTable& table_;
     const ChildLink& link_;
     const flux::PrivateMode& privacy_;
+    flux::GuestTurns& turns_;
     Sessions sessions_;
     Number next_ = 1;
     std::map<Number, Pending> pending_;

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t uri_max = 1024;
 constexpr std::size_t type_max = 64;
 constexpr std::size_t note_max = 1024;
+constexpr const char* no_session = "this session is over: attach again";
 
 /// RFC 21: a type is one word. These two go into the eventlog of a job as the owner's words.
 std::string type_of(const ChildEvent& event) {
@@ -28,11 +29,18 @@ std::string note_of(const ChildEvent& event) {
 
 // ---- reports ----
 
+Status RouteTable::may_have_session(const Caller& caller) const {
+    const bool has_one = std::any_of(children_.begin(), children_.end(), [&caller](const auto& entry) {
+        return entry.second.is_attached && entry.second.userid == caller.userid;
+    });
+    return has_one ? Status(Done{}) : Status(Error{std::errc::owner_dead, no_session});
+}
+
 Status RouteTable::may_report(const ReportHead& head, const Caller& caller) const {
     const auto found = children_.find(head.child);
     if (found == children_.end() || !found->second.is_attached || found->second.session != head.session ||
         found->second.userid != caller.userid) {
-        return Error{std::errc::owner_dead, "this session is over: attach again"};
+        return Error{std::errc::owner_dead, no_session};
     }
     if (!caller.is_owner && head.events > report_events_max) {
         return Error{std::errc::invalid_argument, "a report has at most " + std::to_string(report_events_max) +
@@ -44,7 +52,7 @@ Status RouteTable::may_report(const ReportHead& head, const Caller& caller) cons
 Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R) {
     Child* child = attached_child(report.child);
     if (child == nullptr || child->session != report.session) {
-        return Error{std::errc::owner_dead, "this session is over: attach again"};
+        return Error{std::errc::owner_dead, no_session};
     }
     child->silent_ticks = 0;
     child->own_jobs = report.own_jobs;

@@ -127,8 +127,10 @@ class RouteTable {
     Status may_attach(const AttachHead& head, const Caller& caller) const;
     /// Errors: those of may_attach().
     Status attach(const Attach& attach, const Caller& caller);
-    /// The same of a report. Errors: owner_dead where this is not a session of the caller's, invalid_argument when it
-    /// has more events than a guest's may. O(log children).
+    /// Whether the caller has a child that is attached. O(children). Errors: owner_dead.
+    Status may_have_session(const Caller& caller) const;
+    /// may_attach() of a report. Errors: owner_dead where this is not a session of the caller's, invalid_argument when
+    /// it has more events than a guest's may. O(log children).
     Status may_report(const ReportHead& head, const Caller& caller) const;
     void detach(JobId child, const std::string& session);
     /// A drained child gets no new jobs, and those that have not started are recalled. A child may be drained before it

@@ -35,6 +35,14 @@ module's time, and one guest delays another by one request each turn. 64 request
 Those of a client that disconnects are dropped. So is one to the job-manager that wants no answer and has more than 4 KiB, since the
 memory of such a request is charged to nobody.
 
+All a guest's requests to `job-route` but `disconnect` wait for their turns, too. These turns do not wait for other messages, since child
+instances wait for the answers: a turn comes when there was none for as long as the last one took. A turn serves one question, or one
+message of a child of each of several guests, until these have 64 KiB together. What follows from it (orders, a new plan) is part of the
+turn. The longest turn serves one message of 4 MiB, in one to two tenths of a second. 256 requests of a guest wait; 16 of them may be
+answers to questions, which get no response themselves. A guest is refused before his message is read where no job of his runs in the
+instance itself (attach), where no child of his is attached (report), or where none was asked (answer). In its turn the head of an attach
+or a report is read first: its jobs, events and R are expanded only where the child is the sender's.
+
 ## A private instance
 
 With `[access] private-mode` a guest is told of his own jobs, of his own part of the share tree, and of sums without names. Who has

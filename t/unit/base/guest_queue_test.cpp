@@ -93,6 +93,19 @@ TEST_CASE("guest queue: a turn has one request of each user") {
     CHECK(served(queue, many) == "c");
 }
 
+// Mutant: libfairshare/base/guest_queue.hpp: return is_counted(waiting.request); => return true;
+TEST_CASE("guest queue: it says how many requests of a kind a user has") {
+    Queue queue(many);
+    const auto is_over = [](const std::string& request) { return request == "a"; };
+    CHECK(queue.count_of(1, is_over) == 0);
+    (void)add_all(queue, 1, "aba");
+    (void)add_all(queue, 2, "a");
+    CHECK(queue.count_of(1, is_over) == 2);
+    CHECK(queue.count_of(3, is_over) == 0);
+    (void)served(queue, 1);
+    CHECK(queue.count_of(1, is_over) == 1);
+}
+
 // Mutant: libfairshare/base/guest_queue.hpp: added.key != 0 && other.key == added.key => false
 TEST_CASE("guest queue: of a key one request waits; the next takes its place, and not a better one") {
     Queue queue(2);

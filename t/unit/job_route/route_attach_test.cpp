@@ -61,7 +61,10 @@ TEST_CASE("report: whose session it is, and how much a guest reports, is asked b
         return table.may_report(head, caller).error().code;
     };
     CHECK(refusal({host, "s", 1}, guest) == std::errc::owner_dead);
+    CHECK_FALSE(table.may_have_session(guest));
     REQUIRE(table.attach(an_attach(host), guest));
+    CHECK(table.may_have_session(guest));
+    CHECK_FALSE(table.may_have_session({9, false}));
     CHECK(table.may_report({host, "s", report_events_max}, guest));
     CHECK(refusal({host, "s", report_events_max + 1}, guest) == std::errc::invalid_argument);
     CHECK(refusal({host, "t", 1}, guest) == std::errc::owner_dead);
@@ -69,6 +72,7 @@ TEST_CASE("report: whose session it is, and how much a guest reports, is asked b
     CHECK(refusal({host, "s", 1}, {9, false}) == std::errc::owner_dead);
     table.detach(host, "s");
     CHECK(refusal({host, "s", 1}, guest) == std::errc::owner_dead);
+    CHECK_FALSE(table.may_have_session(guest));
     run_host(table, other_host);
     REQUIRE(table.attach(an_attach(other_host), {0, true}));
     CHECK(table.may_report({other_host, "s", 100000}, {0, true}));
