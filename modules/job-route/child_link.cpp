@@ -277,7 +277,6 @@ void ChildLink::take_local(JobId id, LocalId local) {
     const bool is_news = std::exchange(job.local, local).value == 0;
     by_local_.insert_or_assign(local, id);
     copies_.add(id, local);
-    record(id, job, ChildEvent::Kind::accepted);
     if (is_news && job.is_cancel_asked) {
         raise(local, job.cancel_type, job.cancel_note);
     } else if (is_news && job.urgency != job.local_urgency) {
@@ -385,6 +384,14 @@ void ChildLink::on_clean(JobId id, Job& job) {
     record(id, job, ChildEvent::Kind::cleaned);
 }
 
+/// A copy is there for the parent when the scheduler knows it, since its cores may be given to it from then on; or when
+/// something else has become of it.
+bool ChildLink::is_there(const Job& job, const JournalEvent& event) const {
+    using Kind = JournalEvent::Kind;
+    return event.kind == Kind::priority || event.kind == Kind::alloc ||
+           (event.kind == Kind::exception && event.severity == 0) || (event.kind == Kind::clean && !is_refused(job));
+}
+
 /// A plugin of this instance refused it after its event `submit`: no other job ends without a reason.
 bool ChildLink::is_refused(const Job& job) const {
     return job.is_submitting && !job.is_allocated && !job.is_returned && !has(job, ChildEvent::Kind::exception);
@@ -401,6 +408,9 @@ void ChildLink::event(LocalId local, const JournalEvent& event) {
         return;
     }
     Job& job = jobs_.at(id->second);
+    if (is_there(job, event)) {
+        record(id->second, job, ChildEvent::Kind::accepted);
+    }
     ChildEvent told;
     told.local = local;
     switch (event.kind) {

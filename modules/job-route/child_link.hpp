@@ -117,6 +117,7 @@ class ChildLink {
     bool is_needed(const LocalOp& op) const;
     void on_exception(JobId id, Job& job, const JournalEvent& event);
     void on_clean(JobId id, Job& job);
+    bool is_there(const Job& job, const JournalEvent& event) const;
     bool is_refused(const Job& job) const;
     /// A copy of the parent's job is here as `local`.
     void take_local(JobId id, LocalId local);

@@ -64,10 +64,18 @@ void HandDown::set(JobId id, const Job& job) {
         return;
     }
     file(id, job, true);
-    const Record record{job, old.job.child == job.child ? old.since : now_, old.patience};
+    const bool has_stayed = old.job.child == job.child;
+    const Record record{job, has_stayed ? old.since : now_, old.patience,
+                        has_stayed && old.job.is_there ? old.arrived : now_, has_stayed && old.is_considered};
     jobs_.insert_or_assign(id, record);
     if (is_in_child(job) && record.is_stuck_at() > now_) {
         stuck_at_.emplace(record.is_stuck_at(), id);
+    }
+}
+
+void HandDown::set_considered(JobId better) {
+    if (const auto found = jobs_.find(better); found != jobs_.end()) {
+        found->second.is_considered = true;
     }
 }
 
@@ -138,13 +146,13 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
 
 // ---- plans ----
 
-std::set<JobId> HandDown::passed_over(const std::vector<JobId>& ids, const Rules& rules) const {
+std::map<JobId, HandDown::Objection> HandDown::objections(const std::vector<JobId>& ids, const Rules& rules) const {
     std::set<JobId> in_children;
     std::copy_if(ids.begin(), ids.end(), std::inserter(in_children, in_children.end()), [this](JobId id) {
         const auto found = jobs_.find(id);
         return found != jobs_.end() && is_in_child(found->second.job);
     });
-    return in_children.empty() ? in_children : Pass(*this, rules).passed_over(std::move(in_children));
+    return in_children.empty() ? std::map<JobId, Objection>() : Pass(*this, rules).objections(std::move(in_children));
 }
 
 std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& partition, std::uint32_t user,

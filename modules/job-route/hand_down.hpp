@@ -141,13 +141,24 @@ class HandDown {
     /// number of waiting jobs does not matter. In children with limits all jobs are looked at; where users are counted,
     /// O(log) more for each user and size that waits.
     std::vector<Move> plan(const Rules& rules);
-    /// Of a job that its child would start now: whether its cores belong to jobs of a higher priority that the child
-    /// does not know yet. A better one that is there was not passed over by mistake: the child backfills. Equal
-    /// priorities do not count, so that many equal jobs start without delay. Or a limit of the partition does not allow
-    /// it any more.
-    bool is_passed_over(JobId id, const Rules& rules) const { return !passed_over({id}, rules).empty(); }
-    /// The same of jobs that children would start at once. O(a plan).
-    std::set<JobId> passed_over(const std::vector<JobId>& ids, const Rules& rules) const;
+    /// Why a job should not start with the cores that its child has given it.
+    struct Objection {
+        enum class Kind : std::uint8_t {
+            coming,   ///< they belong to jobs of a higher priority that the child does not know yet
+            arrived,  ///< the same of a job that arrived there a moment ago: the choice may be older
+            rules,    ///< a limit of the partition does not allow it, or the partition does not serve its queue
+        };
+        Kind kind = Kind::rules;
+        JobId better;  ///< the job that arrived
+        friend bool operator==(const Objection&, const Objection&) = default;
+    };
+    /// Of these jobs, those that should not start. A better one that has been there for a while was not passed over by
+    /// mistake: the child backfills. Equal priorities do not count, so that many equal jobs start without delay. O(a
+    /// plan).
+    std::map<JobId, Objection> objections(const std::vector<JobId>& ids, const Rules& rules) const;
+    /// A job was recalled for this one that had arrived. Whom the child prefers to it from now on, it prefers with a
+    /// reason.
+    void set_considered(JobId better);
     /// Whether a job of which `fits` is true waits for cores: it waits here, or with a child that has no room for all
     /// such jobs, or that had time to start it and did not. O(waiting jobs of these classes).
     bool is_awaited(const std::function<bool(const JobClass& jobs)>& fits) const;
@@ -186,12 +197,18 @@ class HandDown {
         Job job;
         std::int64_t since = 0;  ///< the tick at which the child got it
         std::int64_t patience = stuck_after;
+        std::int64_t arrived = 0;    ///< the tick at which the child said that it has it
+        bool is_considered = false;  ///< see set_considered()
         std::int64_t patience_max() const { return job.is_held_back ? held_back_after_max : stuck_after_max; }
         std::int64_t is_stuck_at() const { return since + std::min(patience, patience_max()); }
     };
     class Pass;
 
     void file(JobId id, const Job& job, bool is_in);
+    /// What a child has given before it knew of the job is reported within a second.
+    bool has_arrived_now(const Record& record) const {
+        return record.job.is_there && !record.is_considered && now_ <= record.arrived + 1;
+    }
     static bool is_in_child(const Job& job) {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }

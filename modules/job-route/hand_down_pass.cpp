@@ -12,10 +12,6 @@ namespace {
 constexpr int skipped_max = 1000;
 constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
 
-bool has(const std::vector<std::string>& queues, const std::string& queue) {
-    return std::find(queues.begin(), queues.end(), queue) != queues.end();
-}
-
 }  // namespace
 
 HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
@@ -135,24 +131,31 @@ std::size_t HandDown::Pass::pick_ahead(const Class& kind, JobId job, std::size_t
                 [&](const Budget& budget) { return may_go_ahead(budget, kind) && allows(budget, kind); });
 }
 
-void HandDown::Pass::charge(std::size_t index, const Class& kind) {
-    Budget& budget = budgets_[index];
+/// \return whether the child has room for it.
+bool HandDown::Pass::take_room(Budget& budget, const Class& kind) {
     budget.load = std::min(budget.load + kind.cores, load_max);
     if (budget.free >= kind.cores) {
         budget.free -= kind.cores;
-        return;
+        return true;
     }
     budget.is_waited_for = true;
     budget.ahead += kind.is_bound ? 1 : 0;
     budget.ahead_cores += kind.is_bound ? kind.cores : 0;
+    return false;
 }
 
-/// By a job that the child does not know yet.
-void HandDown::Pass::charge_coming(std::size_t index, const Class& kind, std::int64_t priority) {
-    if (budgets_[index].free >= kind.cores) {
-        budgets_[index].coming.emplace_back(priority, kind.cores);
+void HandDown::Pass::charge(std::size_t index, const Class& kind, const Place& place) {
+    Budget& budget = budgets_[index];
+    if (take_room(budget, kind) && plan_.has_arrived_now(plan_.jobs_.at(place.id))) {
+        budget.arrived.add(place.priority, kind.cores);
+        budget.arrived_jobs.push_back(place.id);
     }
-    charge(index, kind);
+}
+
+void HandDown::Pass::charge_coming(std::size_t index, const Class& kind, std::int64_t priority) {
+    if (take_room(budgets_[index], kind)) {
+        budgets_[index].coming.add(priority, kind.cores);
+    }
 }
 
 void HandDown::Pass::give(std::size_t to, const Class& kind, std::int64_t priority) {
@@ -161,18 +164,22 @@ void HandDown::Pass::give(std::size_t to, const Class& kind, std::int64_t priori
 }
 
 /// Of a job of another queue, all that is the child's own comes first.
-void HandDown::Pass::check_allocation(JobId id, const Budget& budget, const Class& kind) {
+void HandDown::Pass::check_allocation(JobId id, Budget& budget, const Class& kind) {
     if (checked_.count(id) == 0) {
         return;
     }
-    const Record& record = plan_.jobs_.at(id);
-    const bool is_lent = !has(budget.child->facts.serves, record.job.queue);
-    std::int64_t free = budget.free;
-    for (const auto& [priority, cores] : budget.coming) {
-        free += priority > record.job.priority || is_lent ? cores : 0;
-    }
-    if ((budget.free < record.job.cores && free >= record.job.cores) || !allows(budget, kind)) {
-        passed_over_.insert(id);
+    const Job& job = plan_.jobs_.at(id).job;
+    const bool is_lent = !has(budget.child->facts.serves, job.queue);
+    const auto above = [&](const RoomGiven& room) { return is_lent ? room.total : room.above_of(job.priority); };
+    const std::int64_t with_coming = budget.free + above(budget.coming);
+    if (!allows(budget, kind)) {
+        objections_.emplace(id, Objection{Objection::Kind::rules, {}});
+    } else if (budget.free < job.cores && with_coming >= job.cores) {
+        objections_.emplace(id, Objection{Objection::Kind::coming, {}});
+    } else if (budget.free < job.cores && with_coming + above(budget.arrived) >= job.cores &&
+               !budget.arrived_jobs.empty()) {
+        objections_.emplace(id, Objection{Objection::Kind::arrived, budget.arrived_jobs.front()});
+        budget.arrived_jobs.erase(budget.arrived_jobs.begin());
     }
 }
 
@@ -256,7 +263,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     const JobId id = place.id;
     const Record& record = plan_.jobs_.at(id);
     const Class& kind = kind_of(record.job);
-    const Budget& budget = budgets_[holder];
+    Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
     if (is_lent(record.job, holder)) {
         late_.push_back({place, holder});
@@ -271,7 +278,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
     }
     if (!has(facts.serves, record.job.queue)) {  // it was in another queue when it was handed down
         if (checked_.count(id) > 0) {
-            passed_over_.insert(id);
+            objections_.emplace(id, Objection{});
         }
         leave(place, holder);
         return true;
@@ -337,7 +344,7 @@ void HandDown::Pass::keep(const Place& place, std::size_t holder) {
     if (!record.job.is_there) {
         charge_coming(holder, kind, place.priority);
     } else {
-        charge(holder, kind);
+        charge(holder, kind, place);
     }
 }
 
@@ -370,73 +377,6 @@ void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck
     } else {
         note_refused(place.id, kind);
     }
-}
-
-// ---- behind the own jobs of a child ----
-
-bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
-    const ChildFacts& facts = budgets_[holder].child->facts;
-    return !has(facts.serves, job.queue) && has(facts.overflow, job.queue);
-}
-
-/// Loans on their way take their room whatever comes before them; each other one is looked at in its turn.
-void HandDown::Pass::begin_loans() {
-    for (const Late& late : late_) {
-        const Job& job = plan_.jobs_.at(late.place.id).job;
-        if (late.holder == npos || !is_lent(job, late.holder)) {
-            continue;
-        }
-        if (job.standing == Standing::asked) {
-            charge_coming(late.holder, kind_of(job), job.priority);
-        } else if (is_loan(job, late.holder)) {
-            uncount(late.holder, kind_of(job));
-        }
-    }
-}
-
-/// Room that a lender leaves.
-void HandDown::Pass::borrow(const Late& late) {
-    const Job& job = plan_.jobs_.at(late.place.id).job;
-    const Class& kind = kind_of(job);
-    const std::size_t to = pick_of(kind.lenders, job.cores, late.place.id, npos,
-                                   [&](const Budget& budget) { return can_lend(budget, kind); });
-    if (to == npos) {
-        return;
-    }
-    if (late.move != npos) {
-        uncount(budget_of(moves_[late.move].to), kind);
-        moves_[late.move].to = budgets_[to].id;
-    } else {
-        if (late.holder != npos) {
-            uncount(late.holder, kind);
-        }
-        move(late.place.id, late.holder, to);
-    }
-    give(to, kind, late.place.priority);
-}
-
-/// A job that is with a lender and has not started.
-void HandDown::Pass::keep_or_return(const Late& late) {
-    const JobId id = late.place.id;
-    const Record& record = plan_.jobs_.at(id);
-    const Class& kind = kind_of(record.job);
-    const Budget& budget = budgets_[late.holder];
-    if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
-        return;
-    }
-    check_allocation(id, budget, kind);
-    const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
-    if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
-        return;  // it stays for a while, as one that does not start, and takes nothing
-    }
-    const bool has_free = can_lend(budget, kind) && is_taken;
-    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
-    if (has_free && !is_stuck) {
-        count(late.holder, kind);
-        charge(late.holder, kind);
-        return;
-    }
-    leave(late.place, late.holder, is_stuck);
 }
 
 std::vector<HandDown::Move> HandDown::Pass::run() {
@@ -481,7 +421,7 @@ std::int64_t HandDown::Pass::ahead(JobId child) const {
 }
 
 /// The child knows best that the cores which it gave the jobs were free.
-std::set<JobId> HandDown::Pass::passed_over(std::set<JobId> ids) {
+std::map<JobId, HandDown::Objection> HandDown::Pass::objections(std::set<JobId> ids) {
     checked_ = std::move(ids);
     std::map<JobId, std::int64_t> given;
     for (const JobId id : checked_) {
@@ -494,7 +434,7 @@ std::set<JobId> HandDown::Pass::passed_over(std::set<JobId> ids) {
         budget.free = found != given.end() ? std::max(budget.free, found->second) : budget.free;
     }
     (void)run();
-    return std::move(passed_over_);
+    return std::move(objections_);
 }
 
 }  // namespace weir::route

@@ -13,8 +13,8 @@ class HandDown::Pass {
   public:
     Pass(const HandDown& plan, const Rules& rules);
     std::vector<Move> run();
-    /// Of jobs that are in children, those that are passed over: see HandDown::is_passed_over().
-    std::set<JobId> passed_over(std::set<JobId> ids);
+    /// Of jobs that are in children: see HandDown::objections().
+    std::map<JobId, Objection> objections(std::set<JobId> ids);
     /// After run(): whether cores of the child are idle that a job which waits here would fit.
     bool is_short(JobId child) const;
     /// After run(): jobs that it has, or gets, without room, and that count for the depth.
@@ -22,6 +22,18 @@ class HandDown::Pass {
 
   private:
     static constexpr std::size_t npos = SIZE_MAX;
+    /// Cores given to jobs in the order of their priorities, the highest first.
+    struct RoomGiven {
+        std::int64_t total = 0;
+        std::int64_t above = 0;  ///< to jobs of a higher priority than `last`
+        std::int64_t last = INT64_MAX;
+        void add(std::int64_t priority, std::int64_t cores) {
+            above = priority < last ? total : above;
+            last = std::min(last, priority);
+            total += cores;
+        }
+        std::int64_t above_of(std::int64_t priority) const { return priority < last ? total : above; }
+    };
     struct Budget {
         JobId id;
         const Child* child = nullptr;
@@ -33,8 +45,10 @@ class HandDown::Pass {
         std::int64_t ahead_cores = 0;            ///< of these
         std::int64_t refused_cores = INT64_MAX;  ///< the fewest of a job for which the depth had no place
         bool is_short = false;
-        std::vector<std::pair<std::int64_t, std::int64_t>> coming;  ///< (priority, cores) that take free cores of it
-        std::size_t tally = npos;                                   ///< of tallies_
+        RoomGiven coming;                 ///< to jobs that it does not know yet
+        RoomGiven arrived;                ///< to jobs that arrived there a moment ago
+        std::vector<JobId> arrived_jobs;  ///< of these, those for which nothing is recalled yet, the best one first
+        std::size_t tally = npos;         ///< of tallies_
     };
     /// What counts against the limits of a partition: what no plan can move, and what this one has placed. Loans that
     /// can be moved count until their turn comes, behind all others: else a job without room would take the place of
@@ -67,6 +81,9 @@ class HandDown::Pass {
         std::size_t move = npos;    ///< of moves_, that this pass has for it
     };
 
+    static bool has(const std::vector<std::string>& queues, const std::string& queue) {
+        return std::find(queues.begin(), queues.end(), queue) != queues.end();
+    }
     /// Against the limits of its partition.
     static std::int64_t counted(const Budget& budget, const Class& kind) {
         return most_cores(kind.cores, kind.whole_nodes, budget.child->facts.node_cores);
@@ -110,9 +127,11 @@ class HandDown::Pass {
     void keep_or_return(const Late& late);
     std::size_t pick_free(const Class& kind, JobId job, std::size_t except) const;
     std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;
-    /// Room and depth.
-    void charge(std::size_t budget, const Class& kind);
+    /// Room and depth. By a job that the child has.
+    void charge(std::size_t budget, const Class& kind, const Place& place);
+    /// By one that the child does not know yet.
     void charge_coming(std::size_t budget, const Class& kind, std::int64_t priority);
+    bool take_room(Budget& budget, const Class& kind);
     /// The job that this pass places there counts against the limits.
     void count(std::size_t budget, const Class& kind);
     void uncount(std::size_t budget, const Class& kind);
@@ -123,7 +142,7 @@ class HandDown::Pass {
     bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
     void keep(const Place& place, std::size_t holder);
     void leave(const Place& place, std::size_t holder, bool is_stuck = false);
-    void check_allocation(JobId id, const Budget& budget, const Class& kind);
+    void check_allocation(JobId id, Budget& budget, const Class& kind);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
     const HandDown& plan_;
@@ -138,7 +157,7 @@ class HandDown::Pass {
     int deferred_ = 0;
     std::vector<Late> late_;  ///< in the order of the pass
     std::set<JobId> checked_;
-    std::set<JobId> passed_over_;
+    std::map<JobId, Objection> objections_;
     std::vector<Move> moves_;
 };
 

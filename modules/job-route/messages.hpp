@@ -26,7 +26,7 @@ using LocalId = StrongId<struct LocalJobTag, std::uint64_t>;
 /// `allocated`.
 struct ChildEvent {
     enum class Kind : std::uint8_t {
-        accepted,   ///< the child has it under `local`
+        accepted,   ///< the child has it under `local`, and its scheduler knows it
         returned,   ///< the child returned it unstarted: the parent may route it to another child
         allocated,  ///< `R` is set; it waits for the order `go`
         started,

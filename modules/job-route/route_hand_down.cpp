@@ -262,6 +262,7 @@ void RouteTable::prune_first(JobId id, Child& child) {
 
 ParentActions RouteTable::take() {
     if (is_synced_ && hand_down_.is_due()) {
+        settle_held_allocations();
         hand_down();
     }
     return std::exchange(actions_, {});

@@ -178,36 +178,88 @@ void RouteTable::check_allocations(const Report& report, std::size_t from, Alloc
         }
     }
     allocations.checked_to = to;
-    allocations.passed_over = ids.empty() ? std::set<JobId>() : hand_down_.passed_over(ids, rules());
+    allocations.objections = hand_down_.objections(ids, rules());
 }
 
-/// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a
-/// higher priority is on its way there, or a limit does not allow the job any more, or its user holds it, the reported
-/// job is recalled, and its cores become free. A guest's child may say so again and again: it gets the job after a
-/// pause.
+/// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a higher priority is
+/// on its way there, the reported one keeps the cores without starting until that one is there. If a limit does not
+/// allow the job any more, or its user holds it, it is recalled, and its cores become free.
 void RouteTable::on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations) {
     Job& job = entry.second;
     Given& given = *job.given();
     if (has_alloc(job.progress)) {
         order_go(entry);
-    } else if (!is_open_to_alloc(job)) {
         return;
-    } else if (!given.may_have_alloc && (job.urgency == 0 || allocations.passed_over.count(entry.first) > 0)) {
-        if (Child& child = children_.at(given.child); !child.is_trusted) {
-            child.refused.insert_or_assign(entry.first, 0);
-        }
-        recall(entry);
+    }
+    if (!is_open_to_alloc(job)) {
+        return;
+    }
+    using Objection = HandDown::Objection;
+    const auto found = allocations.objections.find(entry.first);
+    const bool is_news = !given.may_have_alloc;
+    const Objection* objection = is_news && found != allocations.objections.end() ? &found->second : nullptr;
+    const bool is_coming = objection != nullptr && objection->kind == Objection::Kind::coming;
+    if (is_news && (job.urgency == 0 || (objection != nullptr && !is_coming))) {
+        decline_alloc(entry, objection);
     } else if (auto R = allocations.map_R ? allocations.map_R(event.R) : Result<std::string>(event.R); !R) {
         refuse_alloc(entry, R.error().message);
+    } else if (is_coming) {
+        held_allocations_.insert_or_assign(entry.first, HeldAllocation{given.child, given.local, std::move(R).value()});
     } else {
-        given.is_alloc_asked = true;
-        given.may_have_alloc = true;
-        TapOp& op = ask(TapOp::Kind::alloc, entry);
-        op.child = given.child;
-        op.queue = job.facts.queue;
-        op.local = given.local;
-        op.R = std::move(R).value();
-        refile(entry);
+        accept_alloc(entry, std::move(R).value());
+    }
+}
+
+void RouteTable::accept_alloc(Entry& entry, std::string R) {
+    Given& given = *entry.second.given();
+    given.is_alloc_asked = true;
+    given.may_have_alloc = true;
+    TapOp& op = ask(TapOp::Kind::alloc, entry);
+    op.child = given.child;
+    op.queue = entry.second.facts.queue;
+    op.local = given.local;
+    op.R = std::move(R);
+    refile(entry);
+}
+
+/// A guest's child may report an allocation again and again: it gets the job after a pause.
+void RouteTable::decline_alloc(Entry& entry, const HandDown::Objection* objection) {
+    if (objection != nullptr) {
+        hand_down_.set_considered(objection->better);
+    }
+    if (Child& child = children_.at(entry.second.given()->child); !child.is_trusted) {
+        child.refused.insert_or_assign(entry.first, 0);
+    }
+    recall(entry);
+}
+
+/// The better job is there, or goes elsewhere. A copy that was recalled meanwhile, or ended, is not there any more.
+void RouteTable::settle_held_allocations() {
+    std::erase_if(held_allocations_, [this](const auto& held) {
+        const auto entry = jobs_.find(held.first);
+        return entry == jobs_.end() || attached_child(held.second.child) == nullptr ||
+               !entry->second.is_with(held.second.child) || entry->second.given()->local != held.second.local ||
+               !is_open_to_alloc(entry->second);
+    });
+    std::vector<JobId> ids;
+    for (const auto& [id, held] : held_allocations_) {
+        ids.push_back(id);
+    }
+    const std::map<JobId, HandDown::Objection> objections = hand_down_.objections(ids, rules());
+    for (const JobId id : ids) {
+        const auto found = objections.find(id);
+        const HandDown::Objection* objection = found != objections.end() ? &found->second : nullptr;
+        Entry& entry = *jobs_.find(id);
+        if (entry.second.urgency != 0 && objection != nullptr && objection->kind == HandDown::Objection::Kind::coming) {
+            continue;
+        }
+        std::string R = std::move(held_allocations_.at(id).R);
+        held_allocations_.erase(id);
+        if (entry.second.urgency == 0 || objection != nullptr) {
+            decline_alloc(entry, objection);
+        } else {
+            accept_alloc(entry, std::move(R));
+        }
     }
 }
 

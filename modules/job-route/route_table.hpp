@@ -250,8 +250,15 @@ class RouteTable {
     /// What the allocations in a report are checked against.
     struct Allocations {
         const MapR& map_R;
-        std::size_t checked_to;       ///< the first event behind those of which `passed_over` speaks
-        std::set<JobId> passed_over;  ///< see HandDown::passed_over()
+        std::size_t checked_to;  ///< the first event behind those of which `objections` speaks
+        std::map<JobId, HandDown::Objection> objections;
+    };
+    /// The allocation of a copy that waits for a better job that is on its way to the child. If the copy were recalled
+    /// before that is there, the child would give the cores to the next one that it has.
+    struct HeldAllocation {
+        JobId child;
+        LocalId local;
+        std::string R;  ///< in terms of this instance
     };
 
     Child* attached_child(JobId id);
@@ -280,6 +287,9 @@ class RouteTable {
     static bool is_open_to_alloc(const Job& job);
     void check_allocations(const Report& report, std::size_t from, Allocations& allocations);
     void on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations);
+    void settle_held_allocations();
+    void accept_alloc(Entry& entry, std::string R);
+    void decline_alloc(Entry& entry, const HandDown::Objection* objection);
     void assign(Entry& entry, JobId child);
     void take_back(Entry& entry);
     /// Recalls the job: cancels the copy, if there may be one, and puts the job back into the queue.
@@ -340,6 +350,7 @@ class RouteTable {
     /// is forgotten when it attaches again, or ends.
     std::map<JobId, std::map<JobId, std::string>> unfit_;
     std::map<JobId, Child> children_;
+    std::map<JobId, HeldAllocation> held_allocations_;
     std::set<JobId> drained_;        ///< children, attached or not
     std::set<std::string> stopped_;  ///< queues
     bool are_children_changed_ = false;

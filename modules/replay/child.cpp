@@ -46,6 +46,7 @@ void Child::submit(const route::Order& order) {
     pool_.submit(copy.key, job);
     WEIR_CHECK(copies_.emplace(order.id.value, copy).second);
     link_.submit_done(order.id, copy.local);
+    journal(copy, JournalEvent::Kind::priority);  // the scheduler knows it
     wants_pass_ = true;
 }
 
@@ -118,6 +119,7 @@ void Child::journal(const Copy& copy, JournalEvent::Kind kind, const std::string
     JournalEvent event;
     event.kind = kind;
     event.type = type;
+    event.priority = copy.key.priority;
     event.R = kind == JournalEvent::Kind::alloc ? "{}" : "";
     link_.event(copy.local, event);
 }

@@ -33,10 +33,17 @@ inline ChildLink attached() {
     return link;
 }
 
+inline JournalEvent prioritized(std::int64_t priority = 16) {
+    JournalEvent event = an_event(JournalEvent::Kind::priority);
+    event.priority = priority;
+    return event;
+}
+
 inline ChildLink with_a_job() {
     ChildLink link = attached();
     link.order(an_order(Order::Kind::submit));
     link.submit_done(job, local);
+    link.event(local, prioritized());
     (void)link.take();
     return link;
 }

@@ -63,13 +63,13 @@ TEST_CASE("hand down: one of the many that wait in their only child is treated a
     for (std::uint64_t id = 10; id < 1010; id++) {
         plan.set(JobId{id}, a_debug_job(Standing::ahead, 4, left));
     }
-    CHECK_FALSE(plan.is_passed_over(JobId{900}, one_takes_debug()));
+    CHECK_FALSE(is_objected(plan, JobId{900}, one_takes_debug()));
     CHECK(plan.plan(one_takes_debug()).empty());
     plan.set(JobId{5}, a_job(Standing::asked, 4, left, 20));
-    CHECK(plan.is_passed_over(JobId{900}, one_takes_debug()));
-    CHECK(plan.is_passed_over(JobId{10}, one_takes_debug()));
+    CHECK(is_objected(plan, JobId{900}, one_takes_debug()));
+    CHECK(is_objected(plan, JobId{10}, one_takes_debug()));
     plan.set(JobId{5}, a_job(Standing::asked, 4, left, 16));
-    CHECK_FALSE(plan.is_passed_over(JobId{900}, one_takes_debug()));
+    CHECK_FALSE(is_objected(plan, JobId{900}, one_takes_debug()));
 }
 
 TEST_CASE("hand down: what waits in its only child goes to a guest's that has room, or to a lender") {

@@ -83,7 +83,7 @@ struct LimitedSite {
     void allocate(JobId id) {
         HandDown::Job job = jobs.at(id);
         const bool is_in_partition = !children.at(job.child).partition.empty();
-        if (plan.is_passed_over(id, rules())) {
+        if (!plan.objections({id}, rules()).empty()) {
             job.standing = LimitStanding::waits;
             job.child = {};
             job.is_there = false;
@@ -180,7 +180,7 @@ LimitedSite after_some_steps() {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down_pass.cpp: || !allows(budget, kind)) { => ) {
+// Mutant: modules/job-route/hand_down_pass.cpp: emplace(id, Objection{Objection::Kind::rules, {}}); => size();
 TEST_CASE("limits of a partition: nothing starts beyond them, over any course of events", "[property]") {
     draw::property("also where they are lowered, and whatever the child chooses", [] { (void)after_some_steps(); });
 }

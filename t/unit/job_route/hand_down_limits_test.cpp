@@ -135,7 +135,7 @@ TEST_CASE("limits of a partition: what the child holds back takes no place, and 
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{10}, large, small}});
     plan.set(JobId{10}, of_user(0, Standing::ahead, small));
     CHECK(plan.plan(any_rules()).empty());
-    CHECK(plan.is_passed_over(JobId{11}, any_rules()));  // should the child admit and start it all the same
+    CHECK(is_objected(plan, JobId{11}, any_rules()));  // should the child admit and start it all the same
     held.is_held_back = false;
     plan.set(JobId{11}, held);
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{11}, small, large}});
@@ -147,7 +147,7 @@ TEST_CASE("limits of a partition: a better job takes the place of one that has n
     plan.set(JobId{10}, of_user(0, Standing::ahead, small, 16));
     plan.set(JobId{11}, of_user(0, Standing::waits, {}, 20));
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{11}, {}, small}, {JobId{10}, small, {}}});
-    CHECK(plan.is_passed_over(JobId{10}, any_rules()));
+    CHECK(is_objected(plan, JobId{10}, any_rules()));
     plan.set(JobId{10}, of_user(0, Standing::busy, small, 16));
     CHECK(plan.plan(any_rules()).empty());
 }
@@ -189,8 +189,8 @@ TEST_CASE("limits of a partition: a lowered limit brings back the last ones that
     REQUIRE(plan.plan(any_rules()).empty());
     plan.set_child(small, limited({2, {}, {}, {}}));
     REQUIRE(plan.is_due());
-    CHECK(plan.is_passed_over(JobId{12}, any_rules()));
-    CHECK_FALSE(plan.is_passed_over(JobId{11}, any_rules()));
+    CHECK(is_objected(plan, JobId{12}, any_rules()));
+    CHECK_FALSE(is_objected(plan, JobId{11}, any_rules()));
     CHECK(plan.plan(any_rules()) == PlanMoves{{JobId{12}, small, {}}});
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("limits of a partition: a lender lends within its limits") {
 }
 
 // Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(jobs.user, cores); => ].counts.total();
-// Mutant: modules/job-route/hand_down_pass.cpp: uncount(late.holder, kind_of(job)); => (void)kind_of(job);
+// Mutant: modules/job-route/hand_down_loans.cpp: uncount(late.holder, kind_of(job)); => (void)kind_of(job);
 TEST_CASE("limits of a partition: a job without room does not take the place of a borrowed one, again and again") {
     HandDown plan(2);
     const JobId elsewhere{3};
@@ -285,7 +285,7 @@ TEST_CASE("route limits: users are told apart as soon as a limit counts them") {
     CHECK(table.words_of(JobId{101}).at(0).limit == "runs at most 1 job of a user; 0 run, and 1 starts before it");
 }
 
-// Mutant: modules/job-route/route_report.cpp: (job.urgency == 0 || allocations => (false || allocations
+// Mutant: modules/job-route/route_report.cpp: is_news && (job.urgency == 0 || => is_news && (false ||
 TEST_CASE("route limits: a held job that its child started all the same comes back") {
     RouteTable table = with_children({with_limits("small", host, {1, {}, {}, {}})});
     table.set_drained(other_host, true);

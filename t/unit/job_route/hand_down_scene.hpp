@@ -37,6 +37,11 @@ inline Moves planned(HandDown& plan) {
         {[](JobId, JobId) { return true; }, [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take});
 }
 
+/// Whether the job should not start with the cores that its child has given it.
+inline bool is_objected(const HandDown& plan, JobId id, const HandDown::Rules& rules) {
+    return !plan.objections({id}, rules).empty();
+}
+
 /// Carries a plan out, as if each job were on record at once.
 inline Moves carried_out(HandDown& plan, std::int64_t cores) {
     Moves moves = planned(plan);

@@ -106,24 +106,83 @@ TEST_CASE("hand down: a child that starts a worse job gives its cores to the bet
                                 [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take};
     plan.set(JobId{1}, a_job(Standing::busy, 2, left));
     plan.set(JobId{11}, a_job(Standing::ahead, 2, right, 10));
-    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));
     plan.set(JobId{10}, a_job(Standing::ahead, 2, left, 20));
-    CHECK(plan.is_passed_over(JobId{11}, rules));
+    CHECK(is_objected(plan, JobId{11}, rules));
     plan.set(JobId{2}, a_job(Standing::busy, 2, right));  // its end is not on record yet
-    CHECK(plan.is_passed_over(JobId{11}, rules));
+    CHECK(is_objected(plan, JobId{11}, rules));
     plan.set(JobId{2}, {});
     plan.set(JobId{10}, a_job(Standing::ahead, 2, left, 10));  // older, not better
-    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));
     plan.set(JobId{10}, a_job(Standing::asked, 2, right, 20));
-    CHECK(plan.is_passed_over(JobId{11}, rules));
-    plan.set(JobId{10}, a_job(Standing::ahead, 2, right, 20));  // there: the child had a reason
-    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    CHECK(is_objected(plan, JobId{11}, rules));
+    plan.set(JobId{10}, a_job(Standing::ahead, 2, right, 20));
+    plan.tick();
+    plan.tick();  // there for a while: the child had a reason
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));
     HandDown::Job sent = a_job(Standing::ahead, 2, right, 20);
     sent.is_there = false;
     plan.set(JobId{10}, sent);
-    CHECK(plan.is_passed_over(JobId{11}, rules));
+    CHECK(is_objected(plan, JobId{11}, rules));
     plan.set(JobId{10}, a_job(Standing::waits, 3, {}, 20));  // too large
-    CHECK_FALSE(plan.is_passed_over(JobId{11}, rules));
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));
+}
+
+// Mutant: modules/job-route/hand_down_pass.cpp: return is_lent ? room.total : => return
+TEST_CASE(
+    "hand down: a job of another queue gives its cores to the child's own that is coming, whatever the priorities") {
+    HandDown plan(2);
+    HandDown::ChildFacts lender = of_cores(2);
+    lender.serves = {"debug"};
+    lender.overflow = {"batch"};
+    plan.set_child(right, lender);
+    const HandDown::Rules rules{[](JobId, JobId) { return true; },
+                                [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take};
+    plan.set(JobId{11}, a_job(Standing::ahead, 2, right, 20));
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));
+    HandDown::Job own = a_job(Standing::ahead, 2, right, 10);
+    own.queue = "debug";
+    own.is_there = false;
+    plan.set(JobId{10}, own);
+    CHECK(is_objected(plan, JobId{11}, rules));
+}
+
+// Mutant: modules/job-route/hand_down.hpp: record.job.is_there && !record.is_considered && => false &&
+// Mutant: modules/job-route/hand_down.hpp: record.job.is_there && !record.is_considered && => record.job.is_there &&
+// Mutant: modules/job-route/hand_down.hpp: now_ <= record.arrived + 1 => true
+// Mutant: modules/job-route/hand_down_pass.cpp: budget.arrived_jobs.erase(budget.arrived_jobs.begin()); =>
+TEST_CASE("hand down: what a child gives as a better job arrives goes to that one, but once") {
+    HandDown plan(2);
+    plan.set_child(right, of_cores(2));
+    const HandDown::Rules rules{[](JobId, JobId) { return true; },
+                                [](const HandDown::JobClass&) { return HandDown::Takers{100}; }, all_take};
+    using Objections = std::map<JobId, HandDown::Objection>;
+    const HandDown::Objection arrived{HandDown::Objection::Kind::arrived, JobId{10}};
+    for (const JobId id : {JobId{11}, JobId{12}}) {
+        plan.set(id, a_job(Standing::ahead, 1, right, 10));
+    }
+    plan.tick();
+    plan.tick();
+    plan.set(JobId{10}, a_job(Standing::ahead, 1, right, 20));
+    CHECK(plan.objections({JobId{11}}, rules).empty());  // there is room for both
+    plan.set(JobId{2}, a_job(Standing::busy, 1, right));
+    const Objections only_last{{JobId{12}, arrived}};
+    CHECK(plan.objections({JobId{12}}, rules) == only_last);
+    CHECK(plan.objections({JobId{11}, JobId{12}}, rules) == only_last);
+    CHECK(plan.objections({JobId{10}}, rules).empty());
+    SECTION("a job was recalled for it") {
+        plan.set_considered(JobId{10});
+        CHECK(plan.objections({JobId{12}}, rules).empty());
+        plan.set(JobId{10}, a_job(Standing::waits, 1, {}, 20));
+        plan.set(JobId{10}, a_job(Standing::ahead, 1, right, 20));
+        CHECK(plan.objections({JobId{12}}, rules) == only_last);  // it came again
+    }
+    SECTION("a second has passed") {
+        plan.tick();
+        CHECK(plan.objections({JobId{12}}, rules) == only_last);
+        plan.tick();
+        CHECK(plan.objections({JobId{12}}, rules).empty());
+    }
 }
 
 TEST_CASE("hand down: only to children that are open, large enough, serve the queue and may have it") {

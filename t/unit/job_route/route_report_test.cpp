@@ -158,7 +158,7 @@ TEST_CASE("route report: the type of an exception is one word and short, and its
     CHECK(tap[0].note == "\\x1b[31m" + std::string(1019, 'y') + "...");
 }
 
-// Mutant: modules/job-route/route_report.cpp: } else if (!is_open_to_alloc(job)) { => } else if (false) {
+// Mutant: modules/job-route/route_report.cpp: if (!is_open_to_alloc(job)) { => if (false) {
 TEST_CASE("route report: R is read once for each allocation that is news, and for no other job") {
     RouteTable table = with_a_job({7, false});
     int count = 0;
@@ -182,9 +182,101 @@ TEST_CASE("route report: R is read once for each allocation that is news, and fo
     CHECK(count == 1);
 }
 
+namespace {
+
+const JobId better{102};
+
+void prefer(RouteTable& table, JobId id, std::int64_t priority) {
+    JournalEvent event = an_event(Kind::priority);
+    event.priority = priority;
+    table.event(id, event);
+}
+
+/// A child of one core has given it to `job`, and a better one is on its way there.
+RouteTable with_a_better_one_coming() {
+    RouteTable table = with_a_job();
+    Attach attach = an_attach(host);
+    attach.cores = 1;
+    attach.known = {{job, false, 16, false}};
+    REQUIRE(table.attach(attach, {0, true}));
+    enter(table, better);
+    prefer(table, better, 20);
+    record_route(table, better, host);
+    table.jobspec_ready(better, "{}");
+    Report report = a_report(ChildEvent::Kind::accepted);
+    report.events.push_back(a_report(ChildEvent::Kind::allocated, 2).events[0]);
+    report.events[0].local = report.events[1].local = LocalId{7};
+    (void)table.take();
+    REQUIRE(table.report(report));
+    const ParentActions actions = table.take();
+    CHECK(actions.tap.empty());
+    CHECK(actions.orders.empty());  // else the child would give the core to the next one that it has
+    return table;
+}
+
+}  // namespace
+
+// Mutant: modules/job-route/route_hand_down.cpp: settle_held_allocations(); => if (false) settle_held_allocations();
+// Mutant: modules/job-route/route_report.cpp: } else if (is_coming) { => } else if (false) {
+TEST_CASE("route report: a job keeps its cores in the child until the better one is there, and is recalled then") {
+    RouteTable table = with_a_better_one_coming();
+    Report report = a_report(ChildEvent::Kind::accepted, 3);
+    report.events[0].id = better;
+    report.events[0].local = LocalId{8};
+    REQUIRE(table.report(report));
+    const ParentActions actions = table.take();
+    CHECK(actions.tap.empty());
+    REQUIRE(actions.orders.size() == 1);
+    CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+    CHECK(actions.orders[0].second.id == job);
+}
+
+TEST_CASE("route report: a job that kept its cores for a better one starts when that one goes elsewhere") {
+    RouteTable table = with_a_better_one_coming();
+    SECTION("it is canceled") {
+        JournalEvent ended = an_event(Kind::exception);
+        ended.type = "cancel";
+        table.event(better, ended);
+    }
+    SECTION("it is not better any more") {
+        prefer(table, better, 2);
+    }
+    SECTION("the child does not take it") {
+        Report report = a_report(ChildEvent::Kind::returned, 3);
+        report.events[0].id = better;
+        REQUIRE(table.report(report));
+    }
+    const auto tap = table.take().tap;
+    REQUIRE(tap.size() == 1);
+    CHECK(tap[0].kind == TapOp::Kind::alloc);
+    CHECK(tap[0].id == job);
+    CHECK(tap[0].R == "R");
+    CHECK(tap[0].local == LocalId{7});
+}
+
+// Mutant: modules/job-route/route_report.cpp: entry->second.given()->local != held.second.local || => false ||
+TEST_CASE("route report: an allocation that was kept for a better one is none after the job came back") {
+    RouteTable table = with_a_better_one_coming();
+    const auto hold = [&table](int urgency) {
+        JournalEvent change = an_event(Kind::urgency);
+        change.urgency = urgency;
+        table.event(job, change);
+        table.event(job, an_event(Kind::priority));
+    };
+    hold(0);
+    const ParentActions actions = table.take();
+    CHECK(actions.tap.empty());
+    REQUIRE(!actions.orders.empty());
+    CHECK(actions.orders[0].second.id == job);
+    prefer(table, better, 2);
+    for (const TapOp& op : table.take().tap) {
+        CHECK(op.kind != TapOp::Kind::alloc);
+    }
+}
+
 // Mutant: modules/job-route/route_report.cpp: i >= allocations.checked_to => i == 0
 TEST_CASE("route report: of jobs allocated in one report each gives way to a better one on its way") {
-    const JobId second{101}, better{102};
+    const JobId second{101};
     RouteTable table = with_a_job();
     const auto add = [&table](JobId id, std::int64_t priority) {
         enter(table, id);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-3.0-only
+// Owns: HandDown::Pass's part in loans: jobs that run behind the own jobs of a child of another queue. See
+// hand_down_pass.hpp.
+#include "modules/job-route/hand_down_pass.hpp"
+
+namespace weir::route {
+
+bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
+    const ChildFacts& facts = budgets_[holder].child->facts;
+    return !has(facts.serves, job.queue) && has(facts.overflow, job.queue);
+}
+
+/// Loans on their way take their room whatever comes before them; each other one is looked at in its turn.
+void HandDown::Pass::begin_loans() {
+    for (const Late& late : late_) {
+        const Job& job = plan_.jobs_.at(late.place.id).job;
+        if (late.holder == npos || !is_lent(job, late.holder)) {
+            continue;
+        }
+        if (job.standing == Standing::asked) {
+            charge_coming(late.holder, kind_of(job), job.priority);
+        } else if (is_loan(job, late.holder)) {
+            uncount(late.holder, kind_of(job));
+        }
+    }
+}
+
+/// Room that a lender leaves.
+void HandDown::Pass::borrow(const Late& late) {
+    const Job& job = plan_.jobs_.at(late.place.id).job;
+    const Class& kind = kind_of(job);
+    const std::size_t to = pick_of(kind.lenders, job.cores, late.place.id, npos,
+                                   [&](const Budget& budget) { return can_lend(budget, kind); });
+    if (to == npos) {
+        return;
+    }
+    if (late.move != npos) {
+        uncount(budget_of(moves_[late.move].to), kind);
+        moves_[late.move].to = budgets_[to].id;
+    } else {
+        if (late.holder != npos) {
+            uncount(late.holder, kind);
+        }
+        move(late.place.id, late.holder, to);
+    }
+    give(to, kind, late.place.priority);
+}
+
+/// A job that is with a lender and has not started.
+void HandDown::Pass::keep_or_return(const Late& late) {
+    const JobId id = late.place.id;
+    const Record& record = plan_.jobs_.at(id);
+    const Class& kind = kind_of(record.job);
+    Budget& budget = budgets_[late.holder];
+    if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
+        return;
+    }
+    check_allocation(id, budget, kind);
+    const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
+    if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
+        return;  // it stays for a while, as one that does not start, and takes nothing
+    }
+    const bool has_free = can_lend(budget, kind) && is_taken;
+    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
+    if (has_free && !is_stuck) {
+        count(late.holder, kind);
+        charge(late.holder, kind, late.place);
+        return;
+    }
+    leave(late.place, late.holder, is_stuck);
+}
+
+}  // namespace weir::route
