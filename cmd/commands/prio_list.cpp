@@ -173,15 +173,6 @@ void add_partitions(Client& client, std::vector<Json>& jobs) {
     }
 }
 
-/// Adds {may_start_in} to a job that a partition has.
-void add_other_partitions(Client& client, Json& job) {
-    Json payload = Json::object();
-    payload.set("id", id_at(job.get()));
-    if (const auto located = client.call("job-route.locate", payload)) {
-        job.set("may_start_in", may_start_in(located->get()));
-    }
-}
-
 /// Adds {place, t_estimate} from the scheduler of the job, here or in the partition, and may_start_in with an estimate
 /// of a partition. A partition that does not answer is asked once.
 void add_starts(Client& client, std::vector<Json>& jobs) {
@@ -192,7 +183,7 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
         if (is_silent[child]) {
             continue;
         }
-        Json answer;
+        Json answer, others;
         if (child == 0) {
             Json payload = Json::object();
             payload.set("id", id_at(job));
@@ -202,14 +193,15 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
         } else if (auto told = ask_about(client, id_at(job), "sched.why", Json())) {
             is_silent[child] = told->error && told->error->code == std::errc::timed_out;
             answer = std::move(told->answer);
+            others = may_start_in(told->hops);
         }
         for (const char* key : {"place", "t_estimate"}) {
             if (has_number(answer.get(), key)) {
                 jobs[i].set(key, answer.at(key));
             }
         }
-        if (child != 0 && has_number(answer.get(), "t_estimate")) {
-            add_other_partitions(client, jobs[i]);
+        if (others && has_number(answer.get(), "t_estimate")) {
+            jobs[i].set("may_start_in", std::move(others));
         }
     }
 }

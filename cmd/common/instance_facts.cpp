@@ -92,7 +92,7 @@ Json schedulers_answer(Client& client, std::uint64_t id, std::set<std::uint64_t>
     }
     Json answer = told ? std::move(told->answer) : Json();
     if (answer) {
-        answer.set("may_start_in", may_start_in(place->get()));
+        answer.set("may_start_in", may_start_in(told->hops));
     }
     return answer;
 }

@@ -16,6 +16,9 @@ Hop hop_of(const json_t* entry) {
         hop.serves +=
             (hop.serves.empty() ? "" : ", ") + std::string(json_is_string(queue) ? json_string_value(queue) : "");
     }
+    for (const json_t* name : items_at(entry, "may_start_in")) {
+        hop.may_start_in.emplace_back(json_is_string(name) ? json_string_value(name) : "");
+    }
     return hop;
 }
 
@@ -61,11 +64,11 @@ Result<Told> ask_by_id_here(Client& client, std::uint64_t id, const std::string&
 
 }  // namespace
 
-Json may_start_in(const json_t* located) {
+Json may_start_in(const std::vector<Hop>& hops) {
     Json names = Json::array();
-    for (const json_t* partition : items_at(located, "partitions")) {
-        if (json_is_true(json_object_get(partition, "may_start"))) {
-            names.append(Json::ref(json_object_get(partition, "name")));
+    for (const Hop& hop : hops) {
+        for (const std::string& name : hop.may_start_in) {
+            names.append(name);
         }
     }
     return json_array_size(names.get()) > 0 ? std::move(names) : Json();

@@ -14,11 +14,15 @@ namespace weir::cmd {
 
 /// A partition on the way from this instance to the one that has the job.
 struct Hop {
-    std::uint64_t child = 0;     ///< the partition, as a job of the instance above it
-    std::uint64_t id = 0;        ///< the job in the partition; 0: not known yet
-    std::string serves;          ///< its queues: "batch", "batch, debug"
-    std::string partition = {};  ///< its name; empty: no configured partition
+    std::uint64_t child = 0;                     ///< the partition, as a job of the instance above it
+    std::uint64_t id = 0;                        ///< the job in the partition; 0: not known yet
+    std::string serves;                          ///< its queues: "batch", "batch, debug"
+    std::string partition = {};                  ///< its name; empty: no configured partition
+    std::vector<std::string> may_start_in = {};  ///< other partitions beside it in which the job may start
 };
+/// The partitions besides those that have the job in which it may start as well, of which the scheduler that estimates
+/// its start knows nothing: [name], of each instance on the way in the order of its configuration; empty: none.
+Json may_start_in(const std::vector<Hop>& hops);
 
 /// The answer of the instance that has the job, or why there is none.
 struct Told {
@@ -38,11 +42,6 @@ struct JobIds {
     std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
     bool is_unknown = false;  ///< neither this instance nor one below gave the id; told of a single id only
 };
-/// The partitions besides the one that has the job in which it may start as well, of which the scheduler that
-/// estimates its start knows nothing: [name], in the order of the configuration; empty: none. `located`: the answer of
-/// job-route.locate.
-Json may_start_in(const json_t* located);
-
 /// By the requested ids; empty if no module answers.
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
 /// The id in this instance of a job that is named by it, or by its id in an instance above or below. For an id of an

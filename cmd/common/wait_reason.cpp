@@ -56,7 +56,7 @@ Json in_partition(Json out, const WaitFacts& facts) {
     }
     out.set("serves", last.serves).set("child", last.child).set("child_id", last.id);
     if (has_number(out.get(), "t_estimate") || has_number(out.get(), "not_before")) {
-        out.set("may_start_in", may_start_in(facts.route.get()));
+        out.set("may_start_in", may_start_in(facts.hops));
     }
     return out;
 }
@@ -123,33 +123,34 @@ Json in_route(const Job& job, const WaitFacts& facts) {
                             facts);
     }
     const bool is_configured = !items_at(facts.route.get(), "partitions").empty();
-    if (!facts.is_served && facts.lost_child) {
+    const bool is_served = json_is_true(json_object_get(facts.route.get(), "served"));
+    if (const json_t* lost = json_object_get(facts.route.get(), "lost"); !is_served && lost != nullptr) {
         return reason("child-lost",
-                      "waits for a child instance that serves its queue: " + job_name(facts.lost_child->jobid) +
-                          " is lost since " + local_time(facts.lost_child->lost_since));
+                      "waits for a child instance that serves its queue: " + job_name(id_at(lost, "child")) +
+                          " is lost since " + local_time(number_at(lost, "since")));
     }
-    if (facts.is_served || is_configured) {
+    if (is_served || is_configured) {
         return in_no_partition(job, facts);
     }
     return reason("no-partition",
                   "waits for a partition: no partition serves the queue \"" + printable(job.queue) + "\" now");
 }
 
-/// With the reasons why other partitions of its queue do not take the job, or not now.
+/// With the reasons why other partitions of its queue do not take the job, or not now: those of the instances below
+/// first.
 Json in_route_by_rules(const Job& job, const WaitFacts& facts) {
-    Json out = in_route(job, facts), not_taken = Json::array(), limited = Json::array();
-    for (const json_t* partition : items_at(facts.route.get(), "partitions")) {
+    Json out = in_route(job, facts);
+    const auto add = [&out](const char* key, json_t* partition) {
+        Json list = out.at(key) ? out.at(key) : Json::array();
+        list.append(Json::ref(partition));
+        out.set(key, std::move(list));
+    };
+    for (json_t* partition : items_at(facts.route.get(), "partitions")) {
         if (!does_take(partition)) {
-            not_taken.append(Json::ref(partition));
+            add("not_taken", partition);
         } else if (has_limit(partition)) {
-            limited.append(Json::ref(partition));
+            add("limited", partition);
         }
-    }
-    if (json_array_size(limited.get()) > 0) {
-        out.set("limited", std::move(limited));
-    }
-    if (json_array_size(not_taken.get()) > 0) {
-        out.set("not_taken", std::move(not_taken));
     }
     return out;
 }
@@ -168,7 +169,7 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
         return stopped(job, facts.queue.get());
     }
     if (facts.scheduler) {
-        return facts.scheduler.share();
+        return facts.scheduler.deep_copy();  // more is added to the reason
     }
     if (facts.route) {
         return in_route_by_rules(job, facts);
@@ -228,6 +229,9 @@ WaitFacts ask_instance(const Job& job, const Ask& ask) {
     }
     (void)take(facts.queue, "job-manager.queue-status", queue);
     facts.is_foreign_scheduler = take(facts.scheduler, "sched.why", id) == std::errc::function_not_supported;
+    if (!facts.scheduler) {
+        (void)take(facts.route, "job-route.locate", id);
+    }
     return facts;
 }
 
@@ -256,27 +260,6 @@ void ask_partition(Client& client, std::uint64_t id, WaitFacts& facts) {
 WaitFacts ask_wait_facts(Client& client, const Job& job) {
     WaitFacts facts = ask_instance(
         job, [&client](const std::string& topic, const Json& payload) { return client.call(topic, payload); });
-    if (job.state != FLUX_JOB_STATE_SCHED || facts.scheduler) {
-        return facts;
-    }
-    Json id = Json::object();
-    id.set("id", job.id);
-    if (auto answer = client.call("job-route.locate", id)) {
-        facts.route = std::move(*answer);
-    } else {
-        return facts;
-    }
-    for (const ChildEntry& child : children_of(client)) {
-        const bool is_for_him = child.is_of_owner || child.userid == job.userid;
-        if (!is_for_him || std::find(child.serves.begin(), child.serves.end(), job.queue) == child.serves.end()) {
-            continue;
-        }
-        if (child.lost_since > 0) {
-            facts.lost_child = child;
-        } else {
-            facts.is_served = facts.is_served || !child.is_drained;
-        }
-    }
     if (integer_at(facts.route.get(), "child") != 0 && number_at(facts.route.get(), "lost_since") <= 0) {
         ask_partition(client, job.id, facts);
     }

@@ -21,8 +21,6 @@ struct WaitFacts {
     Json queue;                              ///< job-manager.queue-status of its queue
     Json priority;                           ///< job-priority.explain's answer
     Json route;                              ///< job-route.locate's answer; empty: the job is not routed
-    bool is_served = false;                  ///< an attached child serves its queue and is not drained
-    std::optional<ChildEntry> lost_child;    ///< a child that serves its queue and has no link to its parent
     std::vector<Hop> hops;                   ///< the way to the instance that has the job; none: it is this one
     std::optional<Error> unanswered;         ///< why that instance does not answer
     std::shared_ptr<const WaitBelow> below;  ///< its answers

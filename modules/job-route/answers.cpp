@@ -111,7 +111,7 @@ void Answers::send(const std::string& session, std::uint64_t number, const Reply
 void Answers::to_parents_ids(json_t* answer) const {
     const auto translate = [this](json_t* object, const char* key) {
         json_t* id = json_object_get(object, key);
-        if (!json_is_integer(id)) {
+        if (!json_is_integer(id) || json_integer_value(id) == 0) {  // 0: of no job
             return;
         }
         const JobId above = link_.parent_of(LocalId{static_cast<std::uint64_t>(json_integer_value(id))});

@@ -366,11 +366,26 @@ Json ParentRole::locate(const flux_msg_t* msg) {
         partitions.append(std::move(one));
     }
     answer.set("partitions", std::move(partitions));
+    set_servers(job, answer);
     if (const auto child = table_.child_without_counts(view.child)) {
         answer.set("uri", child->uri);
         answer.set("lost_since", child->is_attached ? 0. : lost_since(*child));
     }
     return answer;
+}
+
+/// Whether an attached child that is not drained serves the job's queue, and one that is lost.
+void ParentRole::set_servers(JobId job, Json& answer) const {
+    bool is_served = false;
+    for (const ChildView& child : table_.servers_of(job)) {
+        is_served = is_served || (child.is_attached && !table_.is_drained(child.job));
+        if (!child.is_attached) {
+            Json lost = Json::object();
+            lost.set("child", child.job.value).set("since", lost_since(child));
+            answer.set("lost", std::move(lost));
+        }
+    }
+    answer.set("served", is_served);
 }
 
 Json ParentRole::stats() const {

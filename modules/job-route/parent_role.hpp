@@ -79,6 +79,7 @@ class ParentRole {
     void disconnect(const flux_msg_t* msg);
     Json tree(const flux_msg_t* msg);
     Json locate(const flux_msg_t* msg);
+    void set_servers(JobId job, Json& answer) const;
     double lost_since(const ChildView& child) const;
     bool is_told(const flux_msg_t* msg, JobId job, bool is_instance) const;
 

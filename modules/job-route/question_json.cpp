@@ -10,11 +10,12 @@
 namespace weir::route {
 namespace {
 
-constexpr std::array<QuestionKind, 5> kinds{{
+constexpr std::array<QuestionKind, 6> kinds{{
     {"job-list.list-id", Audience::everybody},
     {"job-manager.queue-status", Audience::everybody},
     {"job-priority.explain", Audience::everybody},
     {"sched.why", Audience::everybody},
+    {"job-route.locate", Audience::everybody},
     {"job-exec.output", Audience::user_of_the_job, true},
 }};
 
@@ -22,21 +23,35 @@ Error bad_question(const std::string& what) {
     return Error{std::errc::protocol_error, what};
 }
 
+Json list_of(const std::vector<std::string>& names) {
+    Json list = Json::array();
+    for (const std::string& name : names) {
+        list.append(name);
+    }
+    return list;
+}
+
 Result<Reply::Hop> decode_hop(json_t* value) {
     json_int_t child = 0;
     json_int_t id = 0;
     json_t* serves = nullptr;
+    json_t* may_start_in = nullptr;
     const char* partition = "";
-    if (json_unpack(value, "{s:I s:I s:o s?s}", "child", &child, "id", &id, "serves", &serves, "partition",
-                    &partition) < 0) {
+    if (json_unpack(value, "{s:I s:I s:o s?s s?o}", "child", &child, "id", &id, "serves", &serves, "partition",
+                    &partition, "may_start_in", &may_start_in) < 0) {
         return bad_question("a hop of an answer needs child, id and serves");
     }
     auto names = decode_names(serves, "serves of a hop");
     if (!names) {
         return names.error();
     }
+    auto others = may_start_in != nullptr ? decode_names(may_start_in, "may_start_in of a hop")
+                                          : Result<std::vector<std::string>>(std::vector<std::string>());
+    if (!others) {
+        return others.error();
+    }
     return Reply::Hop{static_cast<std::uint64_t>(child), static_cast<std::uint64_t>(id), std::move(names).value(),
-                      partition};
+                      partition, std::move(others).value()};
 }
 
 }  // namespace
@@ -79,14 +94,13 @@ Result<Question> decode_question(json_t* value) {
 Json encode(const Reply& reply) {
     Json hops = Json::array();
     for (const Reply::Hop& hop : reply.hops) {
-        Json serves = Json::array();
-        for (const std::string& queue : hop.serves) {
-            serves.append(queue);
-        }
         Json entry = Json::object();
-        entry.set("child", hop.child).set("id", hop.id).set("serves", std::move(serves));
+        entry.set("child", hop.child).set("id", hop.id).set("serves", list_of(hop.serves));
         if (!hop.partition.empty()) {
             entry.set("partition", hop.partition);
+        }
+        if (!hop.may_start_in.empty()) {
+            entry.set("may_start_in", list_of(hop.may_start_in));
         }
         hops.append(std::move(entry));
     }

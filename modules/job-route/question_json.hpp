@@ -48,7 +48,8 @@ struct Reply {
         std::uint64_t child = 0;  ///< the partition, as a job of the instance above it
         std::uint64_t id = 0;     ///< the job in the partition; 0: unknown
         std::vector<std::string> serves;
-        std::string partition = {};  ///< its name; empty: no configured partition
+        std::string partition = {};                  ///< its name; empty: no configured partition
+        std::vector<std::string> may_start_in = {};  ///< other partitions beside it in which the job may start
     };
     std::uint64_t id = 0;
     std::vector<Hop> hops;

@@ -168,21 +168,18 @@ bool Questions::is_of(JobId id, std::uint32_t userid) const {
     return job != nullptr && job->userid == userid;
 }
 
+/// A job that no child has is this instance's: it is not routed, or waits here until a child may have it.
 void Questions::place(Number number, Pending& question) {
     const RouteJob* job = table_.active(question.id);
     if (job == nullptr) {
         look_up(number, question);
         return;
     }
-    if (job->routed() == nullptr) {
+    if (job->given() == nullptr) {
         ask_here(question, job->userid);
         return;
     }
     check_asker(question, job->userid);
-    if (job->given() == nullptr) {
-        finish(number, unanswered(question, EHOSTUNREACH, "no partition has the job yet"));
-        return;
-    }
     question.candidates = {job->given()->child};
     ask_next(number, question);
 }
@@ -347,7 +344,7 @@ void Questions::answer(const flux_msg_t* msg) {
             ask_next(number, question);
             return;
         }
-        reply->hops.insert(reply->hops.begin(), hop_to(from, reply->id));
+        reply->hops.insert(reply->hops.begin(), hop_to(from, question.id, reply->id));
         reply->id = question.id.value;
         finish(number, std::move(reply).value());
     });
@@ -374,7 +371,7 @@ Reply Questions::unanswered(const Pending& question, int errnum, const std::stri
     reply.error = why;
     const RouteJob* job = table_.active(question.id);
     if (job != nullptr && job->given() != nullptr) {
-        reply.hops.push_back(hop_to(job->given()->child, job->given()->local.value));
+        reply.hops.push_back(hop_to(job->given()->child, question.id, job->given()->local.value));
     }
     return reply;
 }
@@ -410,9 +407,15 @@ std::optional<Questions::Number> Questions::number_of(flux_future_t* f) const {
     return found != pending_.end() ? std::optional(found->first) : std::nullopt;
 }
 
-Reply::Hop Questions::hop_to(JobId child, std::uint64_t id) const {
+Reply::Hop Questions::hop_to(JobId child, JobId job, std::uint64_t below) const {
     const auto view = table_.child_without_counts(child);
-    return {child.value, id, view ? view->serves : std::vector<std::string>{}, table_.partition_of(child)};
+    Reply::Hop hop{child.value, below, view ? view->serves : std::vector<std::string>{}, table_.partition_of(child)};
+    for (const PartitionWord& word : table_.words_of(job)) {
+        if (word.may_start) {
+            hop.may_start_in.push_back(word.name);
+        }
+    }
+    return hop;
 }
 
 }  // namespace weir::route

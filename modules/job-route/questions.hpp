@@ -96,7 +96,7 @@ class Questions {
     void finish(Number number, Reply reply);
     Reply unanswered(const Pending& question, int errnum, const std::string& why) const;
     std::optional<Number> number_of(flux_future_t* f) const;
-    Reply::Hop hop_to(JobId child, std::uint64_t id) const;
+    Reply::Hop hop_to(JobId child, JobId job, std::uint64_t below) const;
 
     flux_t* h_;
     const RouteTable& table_;

@@ -362,6 +362,18 @@ std::optional<ChildView> RouteTable::child_without_counts(JobId id) const {
     return ChildView{id, child.serves, child.uri, child.is_attached, child.lost_ticks, child.cores, 0, 0, 0, 0};
 }
 
+std::vector<ChildView> RouteTable::servers_of(JobId id) const {
+    std::vector<ChildView> views;
+    const auto job = jobs_.find(id);
+    for (const auto& [child_id, child] : children_) {
+        if (job != jobs_.end() && is_allowed(child, job->second) &&
+            std::find(child.serves.begin(), child.serves.end(), job->second.facts.queue) != child.serves.end()) {
+            views.push_back(*child_without_counts(child_id));
+        }
+    }
+    return views;
+}
+
 std::int64_t RouteTable::jobs_with(JobId child) const {
     const auto found = children_.find(child);
     return found != children_.end() ? static_cast<std::int64_t>(found->second.given.size()) + found->second.own_jobs

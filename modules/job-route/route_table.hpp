@@ -187,6 +187,9 @@ class RouteTable {
     std::vector<ChildView> children() const;
     /// One of them, without the counts of jobs. Nullopt: no such child. O(log children).
     std::optional<ChildView> child_without_counts(JobId id) const;
+    /// The children that serve the job's queue and may have jobs of its user, also those that are lost or drained;
+    /// without the counts of jobs. O(children).
+    std::vector<ChildView> servers_of(JobId id) const;
     /// Jobs that the child has, pending and running, with its own; 0 of an unknown child. O(log children).
     std::int64_t jobs_with(JobId child) const;
     /// Active jobs whose jobspec says that they are child instances, attached or not. O(jobs).

@@ -97,9 +97,9 @@ TEST_CASE("wait reason: a routed job that no partition has") {
     CHECK(why(job, facts) == "no-partition");
     CHECK(text_at(wait_reason(job, facts).get(), "text").find("no partition serves the queue \"batch\"") !=
           std::string::npos);
-    facts.is_served = true;
+    facts.route.set("served", Json::boolean(true));
     CHECK(why(job, facts) == "partition-room");
-    facts.lost_child = ChildEntry{};
+    facts.route.set("lost", Json::parse(R"({"child":5,"since":90000.5})").value());
     CHECK(why(job, facts) == "partition-room");
 }
 
@@ -121,15 +121,12 @@ TEST_CASE("wait reason: a routed job that no partition of its queue can run, how
 TEST_CASE("wait reason: a lost child is told, with the time") {
     const Job job = job_in(FLUX_JOB_STATE_SCHED);
     WaitFacts facts;
-    facts.is_served = true;
     facts.route = Json::object();
-    facts.route.set("child", 5).set("lost_since", 90000.5);
+    facts.route.set("child", 5).set("lost_since", 90000.5).set("served", Json::boolean(true));
     CHECK(why(job, facts) == "child-lost");
     CHECK(text_at(wait_reason(job, facts).get(), "text").find("lost since 1970-01-0") != std::string::npos);
-    facts.route.set("lost_since", 0.);
-    facts.is_served = false;
-    facts.lost_child = ChildEntry{};
-    facts.lost_child->lost_since = 90000.5;
+    facts.route.set("lost_since", 0.).set("served", Json::boolean(false));
+    facts.route.set("lost", Json::parse(R"({"child":5,"since":90000.5})").value());
     CHECK(why(job, facts) == "child-lost");
 }
 
@@ -162,25 +159,49 @@ TEST_CASE("wait reason: an estimate of one partition names the others that may s
     WaitBelow below{job, {}};
     below.facts.scheduler = Json::parse(R"({"reason":"resources","text":"needs 2 cores","t_estimate":1e9})").value();
     facts.below = std::make_shared<const WaitBelow>(std::move(below));
-    const auto with = [&](const char* partitions) {
+    const auto with = [&](std::vector<std::string> others) {
+        facts.hops.front().may_start_in = std::move(others);
         facts.route = object("child", Json::integer(5));
-        facts.route.set("partitions", Json::parse(partitions).value());
         return wait_reason(job, facts);
     };
     const auto says = [](const Json& reason, const char* words) {
         return wait_text("It", reason.get(), false).find(words) != std::string::npos;
     };
-    const Json alone = with(R"([{"name":"large","takes":true}])");
+    const Json alone = with({});
     CHECK(says(alone, "; estimated start: 2001-09-0"));
     CHECK_FALSE(says(alone, "earlier"));
     CHECK_FALSE(alone.at("may_start_in"));
-    const Json one = with(R"([{"name":"large","takes":true},{"name":"chemp","takes":true,"may_start":true}])");
+    const Json one = with({"chemp"});
     CHECK(says(one, "; estimated start in large: 2001-09-0"));
     CHECK(says(one, "; it may start earlier in chemp.\n"));
     CHECK(one.at("may_start_in").dump() == R"(["chemp"])");
-    const Json more =
-        with(R"([{"name":"a","may_start":true},{"name":"b","may_start":true},{"name":"c","may_start":true}])");
-    CHECK(says(more, "; it may start earlier in a, b or c.\n"));
+    CHECK(says(with({"a", "b", "c"}), "; it may start earlier in a, b or c.\n"));
+    // Mutant: only the partitions beside the first instance on the way are named.
+    facts.hops = {{5, 8, "batch", "batch", {"other"}}, {6, 9, "batch", "left", {"right"}}};
+    const Json deep = wait_reason(job, facts);
+    CHECK(says(deep, "; estimated start in left: 2001-09-0"));
+    CHECK(says(deep, "; it may start earlier in other or right.\n"));
+}
+
+TEST_CASE("wait reason: a job that waits in an instance on the way has the reason of that instance") {
+    const Job job = job_in(FLUX_JOB_STATE_SCHED);
+    WaitFacts facts;
+    facts.route =
+        Json::parse(R"({"child":5,"partitions":[{"name":"spare","takes":false,"rule":"at most 1h"}]})").value();
+    facts.hops = {{5, 9, "batch", "batch"}};
+    WaitBelow below{job, {}};
+    below.facts.route = Json::parse(R"({"child":0,"partitions":[{"name":"left","takes":true,"away":"is drained"},)"
+                                    R"({"name":"right","takes":false,"rule":"at most 2h"}]})")
+                            .value();
+    facts.below = std::make_shared<const WaitBelow>(std::move(below));
+    CHECK(why(job, facts) == "partition-away");
+    const Json reason = wait_reason(job, facts);
+    CHECK(text_at(reason.get(), "text").find("left is drained") != std::string::npos);
+    CHECK(text_at(reason.get(), "partition") == "batch");
+    // Mutant: the partitions of the outer instance hide those of the inner one.
+    const auto not_taken = items_at(reason.get(), "not_taken");
+    REQUIRE(not_taken.size() == 2);
+    CHECK((text_at(not_taken[0], "name") == "right" && text_at(not_taken[1], "name") == "spare"));
 }
 
 TEST_CASE("wait reason: sentences") {

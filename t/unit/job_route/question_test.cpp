@@ -37,12 +37,13 @@ TEST_CASE("question: comes out as it went in; what changes something is none") {
 TEST_CASE("answer: comes out as it went in, hops and all") {
     Reply reply;
     reply.id = 4;
-    reply.hops = {{9, 8, {"batch", "debug"}, "large"}, {7, 0, {}}};
+    reply.hops = {{9, 8, {"batch", "debug"}, "large", {"small"}}, {7, 0, {}}};
     reply.answer = parsed(R"({"reason":"resources"})");
     auto read = decode_reply(encode(reply).get());
     REQUIRE(read);
     CHECK((read->id == 4 && read->hops.size() == 2 && read->hops[0].serves.size() == 2 && read->hops[1].child == 7));
     CHECK((read->hops[0].partition == "large" && read->hops[1].partition.empty()));
+    CHECK((read->hops[0].may_start_in == std::vector<std::string>{"small"} && read->hops[1].may_start_in.empty()));
     CHECK(read->answer.dump() == "{\"reason\":\"resources\"}");
     reply.errnum = 110;
     reply.error = "late";
@@ -58,6 +59,7 @@ TEST_CASE("answer: what a hostile child may send instead is refused") {
     CHECK(is_refused(R"({"id":1,"hops":[],"answer":{},"errnum":2})"));
     CHECK(is_refused(R"({"id":1,"hops":[],"errnum":-2})"));
     CHECK(is_refused(R"({"id":1,"hops":[{"child":1}],"answer":{}})"));
+    CHECK(is_refused(R"({"id":1,"hops":[{"child":1,"id":2,"serves":[],"may_start_in":[3]}],"answer":{}})"));
     Reply deep;
     deep.hops.resize(answer_depth_max + 1);
     CHECK(!decode_reply(encode(deep).get()));
