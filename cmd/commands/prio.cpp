@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir prio explain` and `prio weights`: priorities, and why.
+#include <algorithm>
 #include <cmath>
 
 #include "cmd/commands/answer.hpp"
@@ -32,16 +33,25 @@ Exit run_explain(Context& context) {
     });
 }
 
+/// "partition batch", or "child instance ƒ7J4Ab" where no partition of that name is configured.
+std::string child_text(const std::vector<ChildEntry>& children, std::uint64_t jobid) {
+    const auto found = std::find_if(children.begin(), children.end(),
+                                    [jobid](const ChildEntry& child) { return child.jobid == jobid; });
+    return found != children.end() && !found->partition.empty() ? "partition " + printable(found->partition)
+                                                                : "child instance " + job_name(jobid);
+}
+
 /// Whose settings these are, and which children have others.
-std::string whose_policy(const json_t* in_force) {
+std::string whose_policy(Client& client, const json_t* in_force) {
     const PolicyState here = policy_state(in_force);
     if (here.settings.empty()) {
         return "";
     }
     std::string text = "revision " + policy_text(here, false) + " (share tree/settings)" +
                        (here.from == "parent" ? ", the parent's" : "") + "\n";
+    const std::vector<ChildEntry> children = children_of(client);
     for (const PolicyState& child : policies_below(in_force)) {
-        const std::string who = "child instance " + job_name(child.jobid);
+        const std::string who = child_text(children, child.jobid);
         if (!child.refused.empty()) {
             text += who + " does not take it: " + printable(child.refused) + "\n";
         } else if (child.from == "own") {
@@ -51,32 +61,41 @@ std::string whose_policy(const json_t* in_force) {
     return text;
 }
 
+std::string weights_text(Client& client, const json_t* answer, const Screen& screen) {
+    Table table({{"term"}, {"weight", Align::right}});
+    const char* name = nullptr;
+    json_t* weight = nullptr;
+    json_object_foreach(json_object_get(answer, "weights"), name, weight) {
+        const double value = json_number_value(weight);
+        table.add({name, fixed(value, value == std::floor(value) ? 0 : 3)});
+    }
+    const auto span = [answer](const char* key) {
+        return duration_text(duration_from_seconds(number_at(answer, key)));
+    };
+    const std::string policy = text_at(answer, "policy");
+    const std::string whose = whose_policy(client, json_object_get(answer, "in_force"));
+    if (policy != "multifactor") {
+        return (table.empty() ? "" : table.text(screen)) + "policy " + policy + ", updated every " +
+               span("update_interval_s") + "\n" + whose;
+    }
+    const double limits = number_at(answer, "wait_after_limits");
+    return table.text(screen) + "algorithm " + text_at(answer, "algorithm") + ", " +
+           decay_words(usage_decay_of(answer)) + ", updated every " + span("update_interval_s") +
+           "\nwait counts after " + span("wait_after_s") +
+           (limits > 0 ? " or " + fixed(limits, 1) + " time limits, whichever is longer" : "") + ", then for " +
+           span("wait_max_s") + "\n" + whose;
+}
+
 Exit run_weights(Context& context) {
-    return ask_and_show(context, "job-priority.weights", Json::object(), "weir.prio-weights/1",
-                        [&](const Json& answer) {
-                            Table table({{"term"}, {"weight", Align::right}});
-                            const char* name = nullptr;
-                            json_t* weight = nullptr;
-                            json_object_foreach(json_object_get(answer.get(), "weights"), name, weight) {
-                                const double value = json_number_value(weight);
-                                table.add({name, fixed(value, value == std::floor(value) ? 0 : 3)});
-                            }
-                            const auto span = [&](const char* key) {
-                                return duration_text(duration_from_seconds(number_at(answer.get(), key)));
-                            };
-                            const std::string policy = text_at(answer.get(), "policy");
-                            const std::string whose = whose_policy(json_object_get(answer.get(), "in_force"));
-                            if (policy != "multifactor") {
-                                return (table.empty() ? "" : table.text(context.out)) + "policy " + policy +
-                                       ", updated every " + span("update_interval_s") + "\n" + whose;
-                            }
-                            const double limits = number_at(answer.get(), "wait_after_limits");
-                            return table.text(context.out) + "algorithm " + text_at(answer.get(), "algorithm") + ", " +
-                                   decay_words(usage_decay_of(answer.get())) + ", updated every " +
-                                   span("update_interval_s") + "\nwait counts after " + span("wait_after_s") +
-                                   (limits > 0 ? " or " + fixed(limits, 1) + " time limits, whichever is longer" : "") +
-                                   ", then for " + span("wait_max_s") + "\n" + whose;
-                        });
+    return with_instance(context, [&](Client& client) {
+        const auto answer = client.call("job-priority.weights", Json::object());
+        if (!answer) {
+            return context.fail(answer.error());
+        }
+        context.print(context.json ? json_text("weir.prio-weights/1", *answer)
+                                   : weights_text(client, answer->get(), context.out));
+        return Exit::ok;
+    });
 }
 
 }  // namespace

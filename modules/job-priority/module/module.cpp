@@ -337,6 +337,9 @@ void Module::on_iteration() {
     is_pass_due_ |= !policy_->has_parents_tree() && share_tree_file_->read_if_due(now());
     if (policy_->has_changed()) {
         publish_policy();
+        if (parent_ && parent_->state() == UplinkLink::State::attached) {
+            parent_->tell_policy(json_of(policy_->in_force()));
+        }
     }
     if ((is_pass_due_ || service_->is_full_due()) && service_->is_synced()) {
         is_pass_due_ = false;

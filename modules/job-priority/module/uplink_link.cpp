@@ -46,6 +46,7 @@ void UplinkLink::on_connected() {
     request.set("first_seq", static_cast<long long>(service_.sends().uplink().queue().first_seq()));
     request.set("hosts", write_hosts(service_.log().meta().hosts));
     is_first_answer_ = true;
+    told_policy_.clear();
     attach_ = flux::rpc(link_.handle(), "job-priority.attach", request, FLUX_RPC_STREAMING);
     flux::then<&UplinkLink::on_attach>(attach_.get(), this);
 }
@@ -110,12 +111,22 @@ void UplinkLink::on_attach(flux_future_t* f) {
     }
     service_.take_parent_factors(rows, is_complete);
     if (const json_t* policy = json_object_get(payload.get(), "policy"); policy != nullptr) {
-        Json said = on_policy_(policy);
-        said.set("jobid", static_cast<long long>(jobid_));
-        (void)flux::rpc(link_.handle(), "job-priority.policy", said, FLUX_RPC_NORESPONSE);
+        tell_policy(on_policy_(policy));
     }
     flux_future_reset(f);
     pump();
+}
+
+void UplinkLink::tell_policy(Json policy) {
+    if (state_ != State::attached) {
+        return;
+    }
+    policy.set("jobid", static_cast<long long>(jobid_));
+    if (std::string text = policy.dump(); text != std::exchange(told_policy_, text)) {
+        (void)flux::catching([&] {  // after a failure the link is lost, and the next attach tells it
+            (void)flux::rpc(link_.handle(), "job-priority.policy", policy, FLUX_RPC_NORESPONSE);
+        });
+    }
 }
 
 void UplinkLink::pump() {

@@ -31,6 +31,9 @@ class UplinkLink {
     void pump();
     /// The same in the next turn of the reactor: a send may fail, and who has just committed must not fail with it.
     void pump_soon();
+    /// Tells the parent which policy is in force here, where it does not know. Without a link nothing is sent: an
+    /// attach is answered with the parent's policy, and then it is told.
+    void tell_policy(Json policy);
     /// Before the module ends: gives unacknowledged records up to `seconds` of the reactor's clock to arrive.
     void flush(double seconds, const std::function<void()>& commit);
 
@@ -59,6 +62,7 @@ class UplinkLink {
     bool was_attached_ = false;
     bool is_report_failing_ = false;  ///< since the last one that was applied: attaching is no reason to hurry
     std::string last_reason_;
+    std::string told_policy_;  ///< since the last attach; empty: none
     flux::Future attach_;
     flux::Future report_;
     double report_since_s_ = 0;  ///< of the reactor's clock
