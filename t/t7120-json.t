@@ -126,7 +126,7 @@ test_expect_success 'why each of them waits' '
 	jq -e ".is_below and .behind == $own" answer.json && FLUX_URI=$wide weir cancel $own
 '
 test_expect_success 'priorities' '
-	told prio list && told prio list -p wide &&
+	told prio list && FLUX_URI=$wide told prio list && told prio list -p wide &&
 	for id in $runs $limited $first $long $held $depends; do told prio explain $id || return 1; done
 	FLUX_URI=$wide told prio explain $first && for id in $first $second $either $long; do told prio when $limited $id || return 1; done &&
 	told prio site $limited 0.5 && echo "{\"job\": 7, \"value\": 0.5}" >values && told prio site --stdin <values &&

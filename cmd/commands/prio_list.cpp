@@ -47,11 +47,27 @@ std::string place_text(const json_t* job) {
     return is_held_back(job) ? "-" : std::to_string(integer_at(job, "rank"));
 }
 
-/// What a place of "-" means, where a row has it.
-std::string held_back_text(const std::vector<Json>& jobs) {
-    return std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return is_held_back(job.get()); })
-               ? "- held back, whatever its priority (weir why JOB says why)\n"
-               : "";
+bool is_parents(const json_t* job) {
+    return json_is_true(json_object_get(job, "is_parents"));
+}
+
+/// The factor of fair share, where it is a term here.
+std::string fair_share_text(const json_t* job) {
+    const json_t* factors = json_object_get(job, "factors");
+    return is_parents(job)                    ? "parent"
+           : has_number(factors, "fairshare") ? fixed(number_at(factors, "fairshare"), 3)
+                                              : "";
+}
+
+/// What the words in some rows mean, where a row has them: a place of "-", and terms that the parent has.
+std::string words_text(const std::vector<Json>& jobs) {
+    const auto has = [&jobs](bool (*is_so)(const json_t*)) {
+        return std::any_of(jobs.begin(), jobs.end(), [is_so](const Json& job) { return is_so(job.get()); });
+    };
+    return std::string(has(is_held_back) ? "- held back, whatever its priority (weir why JOB says why)\n" : "") +
+           (has(is_parents) ? "The parent instance decides the priorities of jobs that came from there (weir prio "
+                              "explain JOB shows the terms)\n"
+                            : "");
 }
 
 /// A column for the contribution of each term.
@@ -130,7 +146,6 @@ Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
     Table table(std::move(columns));
     for (const Json& entry : jobs) {
         const json_t* job = entry.get();
-        const json_t* factors = json_object_get(job, "factors");
         const double waited = std::max(0.0, now - number_at(job, "submit", now));
         std::vector<std::string> row{place_text(job),
                                      job_name(id_at(job), glyphs.unicode),
@@ -139,7 +154,7 @@ Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
                                      text_at(job, "queue"),
                                      std::to_string(integer_at(job, "priority")),
                                      duration_text(duration_from_seconds(waited)),
-                                     has_number(factors, "fairshare") ? fixed(number_at(factors, "fairshare"), 3) : ""};
+                                     fair_share_text(job)};
         if (has_partitions) {
             row.push_back(partition_text(job));
         }
@@ -325,7 +340,7 @@ Exit run_list(Context& context) {
                 context.args.has("user") || context.args.has("queue") || context.args.has("partition");
             context.note(is_chosen ? "None of these jobs is pending." : "No job is pending.");
         } else {
-            context.print(table.text(context.out) + held_back_text(*jobs) +
+            context.print(table.text(context.out) + words_text(*jobs) +
                           (context.args.has("long") ? "" : sign_text(*jobs, now)));
         }
         return Exit::ok;

@@ -9,6 +9,7 @@
 #include "cmd/common/table.hpp"
 #include "cmd/view/bars.hpp"
 #include "cmd/view/share_rows.hpp"
+#include "cmd/view/share_stand.hpp"
 #include "libfairshare/toml/share_tree_revision.hpp"
 
 namespace weir::cmd {
@@ -65,7 +66,7 @@ Exit run_show(Context& context) {
         if (view.nodes.empty()) {
             return std::string("The share tree is empty. Fill it: weir share apply FILE\n");
         }
-        return tree_text(view, context.out);
+        return tree_text(view, context.out) + parent_factors_text(answer.get());
     });
 }
 

@@ -7,6 +7,14 @@
 #include "libfairshare/base/fsd.hpp"
 
 namespace weir::cmd {
+
+std::string parent_factors_text(const json_t* answer) {
+    return json_is_true(json_object_get(answer, "parent_factors"))
+               ? "The jobs here take their factors from the parent instance, not from this tree (weir share show "
+                 "there).\n"
+               : "";
+}
+
 namespace {
 
 std::string rank_text(const json_t* stand) {
@@ -62,10 +70,7 @@ std::string projects_text(const json_t* answer) {
 
 /// Notes about the whole answer.
 std::string notes(const json_t* answer) {
-    return projects_text(answer) +
-           (json_is_true(json_object_get(answer, "parent_factors"))
-                ? "The jobs here take their factors from the parent instance, not from this tree.\n"
-                : "");
+    return projects_text(answer) + parent_factors_text(answer);
 }
 
 std::string newcomer(const json_t* stand) {

@@ -10,6 +10,9 @@
 
 namespace weir::cmd {
 
+/// A line that says that the factors in force are not those of this tree; nothing where they are. Of any answer that
+/// has `parent_factors`.
+std::string parent_factors_text(const json_t* answer);
 /// Of job-priority.share-explain: a head line, one row for each level, the reason.
 std::string share_explain_text(const json_t* answer, const Screen& screen);
 /// Of job-priority.share-after, with the job's `cores` and `seconds`: a head line, and a row each for factor, rank and

@@ -111,7 +111,11 @@ Json list_view(const VisiblePart& part, Instant now, const ListQuery& query) {
         entry.set("submit", to_seconds(job->first_submit));
         if (service.ranking().order().is_sum()) {
             const Breakdown parts = breakdown(engine, at.slot, now, service.ranking().factors());
-            entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
+            if (parts.bypass == Bypass::given) {  // the parent has the terms
+                entry.set("is_parents", true);
+            } else {
+                entry.set("factors", factors_view(parts)).set("contributions", contributions_view(parts));
+            }
         } else {
             const OrderTerms terms = explain_order(scene, at.id.value);
             entry.set("factors", Json::object()).set("contributions", order_contributions_view(terms));

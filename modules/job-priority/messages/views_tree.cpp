@@ -144,6 +144,7 @@ Json tree_view(const VisiblePart& part, Instant now) {
     Json view = Json::object();
     set_revision(view, service.trees().in_force(), part);
     view.set("now", to_seconds(now)).set("nodes", std::move(nodes));
+    view.set("parent_factors", service.ranking().shares().are_parents());
     view.set("of", static_cast<long long>(part.is_all() ? ledger.tree().size() - 1 : part.nodes().size()));
     view.set("unassociated", usage_of(ledger, unassociated, measured.usage.unassociated, now));
     view.set("idle", usage_of(ledger, idle, measured.usage.idle, now));

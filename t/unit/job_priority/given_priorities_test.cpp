@@ -95,6 +95,30 @@ TEST_CASE("given priorities: nobody but the owner submits copies") {
     CHECK(values_at(*s, 2).at(1) != 77U);
 }
 
+// Mutant: modules/job-priority/messages/views_list.cpp: if (parts.bypass == Bypass::given) => if (false)
+TEST_CASE("given priorities: the list shows no terms of a job that came from the parent, which has them") {
+    auto s = a_child();
+    s->take_given_priorities({{900, 77}}, false);
+    arrive_copy(*s, 1, 1, 900);
+    s->apply(submitted(2, 1, alice));
+    s->apply(eligible(2, 1));
+    s->pass(at(2), Pass::full);
+    const Json list = list_view(*s, at(2), {});
+    for (const json_int_t id : {1, 2}) {
+        const json_t* jobs = json_object_get(list.get(), "jobs");
+        const json_t* found = nullptr;
+        for (std::size_t i = 0; i < json_array_size(jobs); ++i) {
+            const json_t* job = json_array_get(jobs, i);
+            found = json_integer_value(json_object_get(job, "id")) == id ? job : found;
+        }
+        REQUIRE(found != nullptr);
+        CHECK(json_is_true(json_object_get(found, "is_parents")) == (id == 1));
+        for (const char* key : {"factors", "contributions"}) {
+            CHECK((json_object_get(found, key) == nullptr) == (id == 1));
+        }
+    }
+}
+
 TEST_CASE("given priorities: an instance with a policy of its own does not take them") {
     Settings own = settings();
     own.takes_parent_factors = false;
