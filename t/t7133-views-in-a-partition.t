@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='a partition that follows its parent says where the numbers in force are'
+test_description='a partition that follows its parent says where the numbers in force are; a drained one, when it starts again'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -40,6 +40,16 @@ test_expect_success 'share show says there that the factors in force are those o
 	weir --uri "$batch" share show >out && cat out && grep "take their factors from the parent instance" out &&
 	weir --uri "$batch" share show --json | jq -e .parent_factors &&
 	weir share show >out && ! grep "the parent instance" out && weir share show --json | jq -e ".parent_factors == false"
+'
+# Mutant: of a drained partition too a new instance is said to start.
+test_expect_success 'restart and resize of a drained partition say that its new instance starts when it is resumed' '
+	weir partition restart batch 2>err && cat err && grep "A new instance of the partition batch starts" err &&
+	weir partition drain batch &&
+	weir partition restart batch 2>err && cat err && grep "is drained: its new instance starts after weir partition resume batch" err &&
+	weir partition resize batch --cores 1 2>err && cat err && grep "its new instance starts after weir partition resume batch" err &&
+	weir cancel $runs && wait_event $runs clean &&
+	weir partition resume batch &&
+	wait_until job-route.partitions "{}" ".partitions[] | select(.state == \"up\" and .cores == 1 and (.instances | length == 1))" >/dev/null
 '
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"

@@ -2,6 +2,7 @@
 // Owns: `weir partition ...`: the partitions that an instance keeps, and changes of them, which job-route makes.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <sstream>
 
 #include "cmd/commands/answer.hpp"
@@ -148,7 +149,8 @@ std::string named_text(const Context& context) {
     return "The partition " + context.args.words.front();
 }
 
-Exit ask_for(Context& context, Json request, const std::string& done) {
+/// `done`: what the answer means.
+Exit ask_for(Context& context, Json request, const std::function<std::string(const json_t*)>& done) {
     return with_instance(context, [&](Client& client) {
         const auto answer = client.call("job-route.partition-change", request);
         if (!answer) {
@@ -158,13 +160,18 @@ Exit ask_for(Context& context, Json request, const std::string& done) {
             context.print(json_text("weir.partition/1", request));
         } else {
             const bool is_same = json_is_true(json_object_get(answer->get(), "unchanged"));
-            context.note(is_same ? named_text(context) + " has this size already: nothing was changed." : done);
+            context.note(is_same ? named_text(context) + " has this size already: nothing was changed."
+                                 : done(answer->get()));
         }
         for (const json_t* warning : items_at(answer->get(), "warnings")) {
             context.note("warning: " + std::string(json_is_string(warning) ? json_string_value(warning) : ""));
         }
         return Exit::ok;
     });
+}
+
+Exit ask_for(Context& context, Json request, const std::string& done) {
+    return ask_for(context, std::move(request), [&done](const json_t* /*answer*/) { return done; });
 }
 
 Json request_of(const Context& context, const char* op) {
@@ -296,13 +303,17 @@ std::string end_text(const Context& context) {
     return context.args.has("kill") ? " ends with its jobs." : " ends when its running jobs have ended.";
 }
 
-/// A new instance replaces the present one.
+/// A new instance replaces the present one: of a drained partition when it is resumed.
 Exit ask_for_another(Context& context, Json request) {
+    const std::string name = context.args.words.front();
     const std::string waiting =
         context.args.has("kill") ? "" : " While the machine has no room for both, jobs wait. See: weir partition list";
-    return ask_for(context, std::move(request),
-                   "A new instance of the partition " + context.args.words.front() + " starts; the old one" +
-                       end_text(context) + waiting);
+    return ask_for(context, std::move(request), [&](const json_t* answer) {
+        return json_is_true(json_object_get(answer, "drained"))
+                   ? named_text(context) + " is drained: its new instance starts after weir partition resume " + name +
+                         "; the old one" + end_text(context)
+                   : "A new instance of the partition " + name + " starts; the old one" + end_text(context) + waiting;
+    });
 }
 
 Exit run_partition_remove(Context& context) {

@@ -388,7 +388,7 @@ PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
     return change;
 }
 
-/// \return {warnings: [s], unchanged: b}
+/// \return {warnings: [s], unchanged: b, drained: b}
 Json PartitionKeeper::apply(const Json& request, const Change& change) {
     const auto& [op, name, table] = change;
     const bool is_killed = request.boolean_at("kill").value_or(false);
@@ -431,7 +431,9 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
     }
     perform();
     Json answer = Json::object();
-    answer.set("warnings", std::move(warnings)).set("unchanged", is_same);
+    const auto partition = table_.partitions().find(name);
+    const bool is_drained = partition != table_.partitions().end() && partition->second.is_drained;
+    answer.set("warnings", std::move(warnings)).set("unchanged", is_same).set("drained", is_drained);
     return answer;
 }
 
