@@ -142,7 +142,7 @@ TEST_CASE("limits: a held job holds nobody back, who pays for nothing is held ba
     w.gate.wait(*w.tree, 3, unassociated, {});
     CHECK(w.admit() == Ids{2, 3});
     CHECK(has_limits(*w.tree));
-    CHECK_FALSE(has_limits(*tree_from("\"a\" = 1\n\"a/@u\" = 1\n")));
+    CHECK_FALSE(has_limits(*testing::tree_from("\"a\" = 1\n\"a/@u\" = 1\n")));
 }
 
 // Mutant: libfairshare/limits/admission.cpp: job.state = State::recalled; => job.state = State::waiting;
