@@ -25,6 +25,12 @@ std::string note_of(const ChildEvent& event) {
     return escaped(event.note, note_max);
 }
 
+/// What a child says of a job that it will not start: its scheduler has no place for it (alloc), a limit of its own
+/// share tree refuses it (limit), or its submission was refused there or further down (route).
+bool is_refusal(const std::string& type) {
+    return type == "alloc" || type == "limit" || type == "route";
+}
+
 }  // namespace
 
 // ---- reports ----
@@ -287,7 +293,7 @@ void RouteTable::on_returned(Child& child, Entry& entry) {
     take_back(entry);
 }
 
-/// A job that a child cannot run is no more lost than one that it returned, as long as another may run it.
+/// A job that a child refuses is no more lost than one that it returned, as long as another may run it.
 void RouteTable::on_failed(Child& child, Entry& entry, const ChildEvent& event) {
     Job& job = entry.second;
     AskedOnce& asked = job.routed()->asked;
@@ -296,7 +302,7 @@ void RouteTable::on_failed(Child& child, Entry& entry, const ChildEvent& event) 
         return;
     }
     std::string note = note_of(event);
-    const bool is_unfit = event.type == "alloc" && child.is_trusted && !has_alloc(job.progress) &&
+    const bool is_unfit = is_refusal(event.type) && child.is_trusted && !has_alloc(job.progress) &&
                           !job.given()->is_alloc_asked && !job.given()->may_have_alloc;
     if (is_unfit) {
         if (try_others(child, entry, note)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: RouteTable's jobs that a child cannot run, as its scheduler says: where else they may go, and what is said when
-// no place is left.
+// Owns: RouteTable's jobs that a child refuses, as its scheduler or its own policy says: where else they may go, and
+// what is said when no place is left.
 #include <algorithm>
 
 #include "modules/job-route/route_table.hpp"
@@ -74,7 +74,7 @@ bool RouteTable::try_others(Child& child, Entry& entry, const std::string& note)
     return true;
 }
 
-/// A scheduler's sentence is about its own instance. \return what each child said, in the order of the partitions.
+/// A sentence is about its own instance. \return what each child said, in the order of the partitions.
 std::string RouteTable::why_unfit(const Entry& entry) const {
     std::map<JobId, std::string> left = unfit_.at(entry.first);
     std::vector<std::string> reasons;

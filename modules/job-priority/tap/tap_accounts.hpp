@@ -47,7 +47,7 @@ struct TapAccounts {
 
 /// The request of the submitter.
 struct TapSubmission {
-    std::uint32_t userid = 0;
+    std::uint32_t userid = 0;  ///< of a copy: whose job it is at the parent
     std::optional<std::string> account;
     std::optional<std::string> queue;
     bool is_owner = false;  ///< the instance owner needs no association

@@ -143,6 +143,23 @@ TEST_CASE("unfit: a partition that is too small or does not take it is not waite
     CHECK(failed.tap[0].note == "in the partition one: no such node");
 }
 
+// Mutant: modules/job-route/route_report.cpp: type == "alloc" || type == "limit" => type == "alloc"
+// Mutant: modules/job-route/route_report.cpp: || type == "route"; => ;
+TEST_CASE("unfit: a partition whose own policy refuses a job is asked once, and the job goes to the next") {
+    for (const std::string type : {"limit", "route"}) {
+        RouteTable table = with_a_job_in_one();
+        REQUIRE(table.attach(an_attach(other_host), {0, true}));
+        REQUIRE(table.report(cannot(host, 1, "s", type)));
+        check_given_to(table, other_host);
+        REQUIRE(table.report(a_report(ChildEvent::Kind::cleaned, 2)));  // of a copy that was never there
+        REQUIRE(table.report(cannot(other_host, 1, "s", type)));
+        const ParentActions end = table.take();
+        REQUIRE(end.tap.size() == 1);
+        CHECK(end.tap[0].type == type);
+        CHECK(end.tap[0].note == "in the partition one: no such node; in the partition two: no such node");
+    }
+}
+
 TEST_CASE("unfit: another exception ends the job at once, and so does one after the allocation") {
     RouteTable table = with_a_job_in_one();
     REQUIRE(table.report(cannot(host, 1, "s", "exec")));
