@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='a partition with a policy of its own: what it refuses goes to another partition'
+test_description='a partition with a policy of its own: what it refuses goes to another partition, and its partitions follow it'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -33,6 +33,10 @@ FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
 in_own() (
 	FLUX_URI=local://$WEIR_RUNDIR/own/local-0 && export FLUX_URI && "$@"
 )
+# tree_below FILTER: of the share tree in force in below
+tree_below() (
+	FLUX_URI=local://$WEIR_RUNDIR/own/below/local-0 && export FLUX_URI && wait_until job-priority.tree-get "{}" "$1" >/dev/null
+)
 
 test_expect_success 'a job whose account one partition does not have runs in the other' '
 	start_weir --cores 4 --config site.toml && are_up own all && in_own are_up below &&
@@ -49,5 +53,10 @@ test_expect_success 'where no other partition takes it, it ends, and the reason 
 	alone=$(weir submit --json -q alone --user bob true | jq .id) && wait_event $alone exception | tee exception &&
 	jq -e ".type == \"route\" and .severity == 0" exception && jq -r .note exception | grep "^in the partition own: .*no account .bio. in the share tree for user id 5002" &&
 	wait_event $alone clean
+'
+test_expect_success 'a partition of that partition follows it: its policy, and each new share tree' '
+	weir tree | tee tree && grep "own  *easy .* own " tree && test_must_fail grep "below .* own " tree &&
+	printf "\"%s\" = 1\n" physics physics/@alice bio bio/@bob >more.toml && in_own weir share apply more.toml && tree_below ".toml | contains(\"bio\")" &&
+	gated last -q alone --user bob && wait_event $last start && end last
 '
 test_done

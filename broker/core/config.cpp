@@ -43,7 +43,8 @@ Result<Json> parse_json(const std::string& text, const std::string& name) {
     return document;
 }
 
-/// [weir] without the keys that are each instance's own, and [exec], since the jobs run in the partitions.
+/// [weir] without the keys that are each instance's own, and [exec], since the jobs run in the partitions. Whether this
+/// instance follows its parent says nothing of its partitions.
 Json inherited(const Json& config) {
     Json part = Json::object();
     for (const char* table : {"weir", "exec"}) {
@@ -51,7 +52,7 @@ Json inherited(const Json& config) {
             part.set(table, Json::own(json_copy(value.get())));
         }
     }
-    for (const char* own : {"route", "state"}) {
+    for (const char* own : {"route", "state", "parent-factors"}) {
         json_object_del(part.at("weir").get(), own);
     }
     return part;

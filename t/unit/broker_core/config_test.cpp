@@ -106,12 +106,14 @@ TEST_CASE("config: a missing file is named") {
     CHECK(json.error().message.find("/nonexistent/weir.toml") != std::string::npos);
 }
 
-TEST_CASE("config: a partition inherits [weir] without route and state, and [exec]") {
+// Mutant: broker/core/config.cpp: "state", "parent-factors"} => "state"}
+TEST_CASE("config: a partition inherits [weir] without route, state and parent-factors, and [exec]") {
     Files files;
-    const auto site = files.write("site.toml",
-                                  "[weir]\nstate='s'\nhalf-life='1d'\n[weir.route]\nqueues=['a']\n"
-                                  "[weir.weights]\nwait=5\n[exec]\nkill-timeout='9s'\n[queues.a]\n"
-                                  "[[resource.config]]\nhosts='x'\n[access]\nallow-guest-user=true\n");
+    const auto site =
+        files.write("site.toml",
+                    "[weir]\nstate='s'\nhalf-life='1d'\nparent-factors=false\n[weir.route]\nqueues=['a']\n"
+                    "[weir.weights]\nwait=5\n[exec]\nkill-timeout='9s'\n[queues.a]\n"
+                    "[[resource.config]]\nhosts='x'\n[access]\nallow-guest-user=true\n");
     const auto own = files.write("own.toml", "[weir]\nhalf-life='9d'\n[clock]\nscale=2\n");
     const auto config = load_config({{own}, {site, true}});
     REQUIRE(config);
