@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: `weir cancel`: a fatal exception of type "cancel" (RFC 21) on jobs, or on all of a user's. A partition runs
-// other users' jobs: it is left out unless it is named or --partitions is given.
+// other users' jobs: it is left out unless it is named or --partitions is given. In a partition a copy is the job of
+// the user who submitted it to the parent.
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cmd/commands/answer.hpp"
@@ -74,6 +76,22 @@ Result<std::set<std::uint64_t>> partitions_to_spare(const Context& context, Clie
                                                jobs.error().message};
 }
 
+/// Only the instance's owner, as whom copies are submitted, may cancel them in a partition.
+Result<Ids> jobs_to_cancel(Client& client, const JobQuery& query) {
+    Ids ids;
+    const auto take = [&ids](const Job& job) { ids.push_back(job.id); };
+    if (client.attribute("security.owner") != std::to_string(getuid())) {
+        const auto done = list_jobs(client, query, take);
+        return done ? Result<Ids>(std::move(ids)) : done.error();
+    }
+    const auto jobs = list_users_jobs(client, query);
+    if (!jobs) {
+        return jobs.error();
+    }
+    std::for_each(jobs->begin(), jobs->end(), take);
+    return ids;
+}
+
 /// One by one: a request for all jobs would cancel the partitions too.
 Exit cancel_all(Context& context, Client& client) {
     JobQuery query;
@@ -91,15 +109,16 @@ Exit cancel_all(Context& context, Client& client) {
         return context.fail(partitions.error());
     }
     Ids chosen, left_out, done;
-    const auto is_listed = list_jobs(client, query, [&](const Job& job) {
-        if (partitions->count(job.id) > 0) {
-            left_out.push_back(job.id);
+    const auto jobs = jobs_to_cancel(client, query);
+    if (!jobs) {
+        return context.fail(jobs.error());
+    }
+    for (const std::uint64_t id : *jobs) {
+        if (partitions->count(id) > 0) {
+            left_out.push_back(id);
         } else {
-            chosen.push_back(job.id);
+            chosen.push_back(id);
         }
-    });
-    if (!is_listed) {
-        return context.fail(is_listed.error());
     }
     for (const std::uint64_t id : chosen) {
         if (const Status canceled = cancel(context, client, id)) {

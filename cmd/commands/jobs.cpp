@@ -231,14 +231,11 @@ void sort_pending(std::vector<Job>& jobs, const Ranks& ranks) {
 /// Requests one job more than is shown, to know whether there are more.
 Exit show(Context& context, Client& client, JobQuery query, const Users& users) {
     const std::int64_t shown_max = std::exchange(query.limit, query.limit == 0 ? 0 : query.limit + 1);
-    std::vector<Job> jobs;
-    const auto done = list_jobs(client, query, [&](const Job& job) {
-        jobs.push_back(job);
-        jobs.back().annotations = nullptr;  // borrowed from the answer
-    });
-    if (!done) {
-        return context.fail(done.error());
+    auto listed = list_users_jobs(client, query);
+    if (!listed) {
+        return context.fail(listed.error());
     }
+    std::vector<Job>& jobs = *listed;
     const bool is_cut = shown_max != 0 && static_cast<std::int64_t>(jobs.size()) > shown_max;
     if (is_cut) {
         jobs.resize(static_cast<std::size_t>(shown_max));

@@ -2,7 +2,6 @@
 // Owns: the requests behind routed.hpp.
 #include "cmd/common/routed.hpp"
 
-#include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 
 namespace weir::cmd {
@@ -97,11 +96,47 @@ std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::ui
             return found;
         }
         for (const json_t* row : items_at(answer->get(), "jobs")) {
-            found[id_at(row, "asked")] = {id_at(row, "id"), id_at(row, "above"), id_at(row, "child"),
-                                          id_at(row, "below"), json_is_true(json_object_get(row, "unknown"))};
+            JobIds& job = found[id_at(row, "asked")];
+            job = {id_at(row, "id"), id_at(row, "above"), id_at(row, "child"), id_at(row, "below")};
+            if (json_object_get(row, "userid") != nullptr) {
+                job.userid = static_cast<std::uint32_t>(integer_at(row, "userid"));
+            }
+            job.is_unknown = json_is_true(json_object_get(row, "unknown"));
         }
     }
     return found;
+}
+
+Result<std::vector<Job>> list_users_jobs(Client& client, JobQuery query) {
+    const auto wanted = query.userid;
+    const std::int64_t limit = query.limit;
+    const bool is_child = !client.attribute("parent-uri").value_or("").empty();
+    if (is_child && wanted) {
+        query.userid.reset();
+        query.limit = 0;
+    }
+    std::vector<Job> jobs;
+    std::vector<std::uint64_t> ids;
+    const auto done = list_jobs(client, query, [&](const Job& job) {
+        ids.push_back(job.id);
+        jobs.push_back(job);
+        jobs.back().annotations = nullptr;  // borrowed from the answer
+    });
+    if (!done) {
+        return done.error();
+    }
+    if (is_child) {
+        const auto known = ids_of(client, ids);
+        for (Job& job : jobs) {
+            const auto found = known.find(job.id);
+            job.userid = found != known.end() ? found->second.userid.value_or(job.userid) : job.userid;
+        }
+    }
+    std::erase_if(jobs, [&wanted](const Job& job) { return wanted && job.userid != *wanted; });
+    if (limit != 0 && static_cast<std::int64_t>(jobs.size()) > limit) {
+        jobs.resize(static_cast<std::size_t>(limit));
+    }
+    return jobs;
 }
 
 std::uint64_t id_here(Client& client, std::uint64_t id) {

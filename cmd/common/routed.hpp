@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cmd/common/client.hpp"
+#include "cmd/common/jobs.hpp"
 
 namespace weir::cmd {
 
@@ -36,14 +37,18 @@ Result<Told> ask_about(Client& client, std::uint64_t id, const std::string& topi
 
 /// The ids of one job.
 struct JobIds {
-    std::uint64_t id = 0;     ///< in this instance
-    std::uint64_t above = 0;  ///< at its parent; 0: it was submitted here
-    std::uint64_t child = 0;  ///< the partition that has it; 0: none
-    std::uint64_t below = 0;  ///< in that partition; 0: none, or not known yet
+    std::uint64_t id = 0;                      ///< in this instance
+    std::uint64_t above = 0;                   ///< at its parent; 0: it was submitted here
+    std::uint64_t child = 0;                   ///< the partition that has it; 0: none
+    std::uint64_t below = 0;                   ///< in that partition; 0: none, or not known yet
+    std::optional<std::uint32_t> userid = {};  ///< of an active copy: whose job it is at the parent
     bool is_unknown = false;  ///< neither this instance nor one below gave the id; told of a single id only
 };
 /// By the requested ids; empty if no module answers.
 std::map<std::uint64_t, JobIds> ids_of(Client& client, const std::vector<std::uint64_t>& ids);
+/// As list_jobs(), but a copy of a job of the parent is its user's, though it was submitted as this instance's owner.
+/// Of a copy that has ended only the owner is known.
+Result<std::vector<Job>> list_users_jobs(Client& client, JobQuery query);
 /// The id in this instance of a job that is named by it, or by its id in an instance above or below. For an id of an
 /// instance above the parent this opens the parent. An id that nobody knows stays what it is.
 std::uint64_t id_here(Client& client, std::uint64_t id);

@@ -54,7 +54,7 @@ void Questions::on_whose_id(Number number, Pending& question, const Reply& reply
     }
 }
 
-/// {asked, id, above?, child?, below?}
+/// {asked, id, above?, child?, below?, userid?}
 Json Questions::ids_of(std::uint64_t asked, JobId id, std::optional<std::uint32_t> only) const {
     Json row = Json::object();
     if (only && !is_of(id, *only)) {  // as one that is not known
@@ -65,6 +65,9 @@ Json Questions::ids_of(std::uint64_t asked, JobId id, std::optional<std::uint32_
         row.set("above", above.value);
     }
     const RouteJob* job = table_.active(id);
+    if (job != nullptr && job->facts.upstream != 0) {
+        row.set("userid", job->facts.upstream_userid);
+    }
     if (job != nullptr && job->given() != nullptr) {
         row.set("child", job->given()->child.value).set("below", job->given()->local.value);
     }

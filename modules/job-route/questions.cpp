@@ -70,8 +70,9 @@ Questions::Questions(flux_t* h, const Facts& facts, Sessions sessions)
             // Guest: answers what his own child was asked, with what he likes, in up to 2 MiB: the askers about the
             // jobs that it was given read it.
             {request, "answer", flux::on_message<&Questions::on_answer>, FLUX_ROLE_USER},
-            // Guest: learns which ids any job has; up to 1000 in a request, each in time in proportion to the jobs. One
-            // that is not known here counts as a question. Private: of his own jobs.
+            // Guest: learns which ids any job has, and in a partition whose job it is; up to 1000 in a request, each in
+            // time in proportion to the jobs. One that is not known here counts as a question. Private: of his own
+            // jobs.
             {request, "ids", flux::in_turn<Questions, flux::on_message<&Questions::ids>>, FLUX_ROLE_USER},
         },
         this);
