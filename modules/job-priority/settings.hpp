@@ -16,10 +16,11 @@ using Settings = config::Settings;
 /// config::read_settings(); what is right but not for this module is an error, too: it is never ignored.
 Result<Settings> read_settings(const json_t* table, const std::vector<std::string>& arguments);
 
-/// Whether accounts_view() has the same answer with both: users, whether associations are enforced, and the known QoS.
+/// Whether the plugin's accounts are the same with both: users, whether associations are enforced and of whom, and the
+/// known QoS.
 inline bool is_same_for_accounts(const Settings& a, const Settings& b) {
     return a.users == b.users && a.is_enforced == b.is_enforced && a.qos == b.qos &&
-           a.billing.factors.qos == b.billing.factors.qos;
+           a.takes_parent_factors == b.takes_parent_factors && a.billing.factors.qos == b.billing.factors.qos;
 }
 
 /// How usage is kept.

@@ -161,6 +161,7 @@ void PluginLink::send_accounts() {
         payload.set("qos", names({qos->begin(), qos->end()}));
     }
     payload.set("enforce", service_.settings().is_enforced && has_tree);
+    payload.set("enforce_copies", !service_.settings().takes_parent_factors);
     payload.set("fill_bank", view.has_plain_defaults && has_tree);
     if (view.open_default) {
         payload.set("any_default", *view.open_default);

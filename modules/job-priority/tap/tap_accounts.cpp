@@ -118,7 +118,8 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
     if (!table.is_enforced) {
         return qos_rejection(table, job);
     }
-    auto sentence = account_rejection(table, job);
+    const bool is_checked = job.is_from_above && !table.checks_copies;  // an account here may only be on its way
+    auto sentence = is_checked ? std::nullopt : account_rejection(table, job);
     sentence = sentence ? sentence : project_rejection(table, job);
     return sentence ? sentence : qos_rejection(table, job);
 }

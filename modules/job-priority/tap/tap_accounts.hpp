@@ -42,7 +42,8 @@ struct TapAccounts {
     std::optional<std::set<std::string>> queues;  ///< empty optional: queues are not checked here
     std::optional<std::set<std::string>> qos;     ///< that jobs may name; empty optional: any
     bool is_enforced = false;
-    bool fills_bank = false;  ///< a job that names no account gets its user's default one
+    bool checks_copies = false;  ///< the tree here is none of the parent, which has checked the copies of its jobs
+    bool fills_bank = false;     ///< a job that names no account gets its user's default one
 };
 
 /// The request of the submitter.

@@ -134,13 +134,16 @@ bool read_accounts(json_t* request, TapAccounts& accounts) {
     json_t* qos = nullptr;
     const char* open_default = nullptr;
     int is_enforced = 0;
+    int checks_copies = 0;
     int fills_bank = 0;
-    if (json_unpack(request, "{s:o s?o s?o s?o s?s s:b s?b s?o s?o s?o}", "users", &users, "any", &open, "known",
-                    &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced, "fill_bank",
-                    &fills_bank, "projects", &projects, "any_projects", &open_projects, "qos", &qos) < 0) {
+    if (json_unpack(request, "{s:o s?o s?o s?o s?s s:b s?b s?b s?o s?o s?o}", "users", &users, "any", &open, "known",
+                    &known, "queues", &queues, "any_default", &open_default, "enforce", &is_enforced, "enforce_copies",
+                    &checks_copies, "fill_bank", &fills_bank, "projects", &projects, "any_projects", &open_projects,
+                    "qos", &qos) < 0) {
         return false;
     }
     accounts.is_enforced = is_enforced != 0;
+    accounts.checks_copies = checks_copies != 0;
     accounts.fills_bank = fills_bank != 0;
     if (open_default != nullptr) {
         accounts.open_default = open_default;

@@ -196,6 +196,17 @@ TEST_CASE("accounts: an unknown queue is refused where the module checks queues"
     CHECK_FALSE(rejection(queued, by(5001)));
 }
 
+// Mutant: modules/job-priority/tap/tap_accounts.cpp: job.is_from_above && !table.checks_copies; => false;
+// Mutant: modules/job-priority/tap/tap_accounts.cpp: job.is_from_above && !table.checks_copies; => job.is_from_above;
+TEST_CASE("accounts: the account of a copy is checked where the share tree is none of the parent's") {
+    TapAccounts made = table();
+    TapSubmission job = by(5001, "nowhere");
+    job.is_owner = job.is_from_above = true;
+    CHECK_FALSE(rejection(made, job));
+    made.checks_copies = true;
+    CHECK(rejection(made, job));
+}
+
 TEST_CASE("accounts: an unknown QoS is refused where the settings name some, also without a share tree") {
     TapAccounts made = table();
     TapSubmission job = by(5001);
