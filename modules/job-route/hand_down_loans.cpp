@@ -32,6 +32,7 @@ void HandDown::Pass::borrow(const Late& late) {
     const std::size_t to = pick_of(kind.lenders, job.cores, late.place.id, npos,
                                    [&](const Budget& budget) { return can_lend(budget, kind); });
     if (to == npos) {
+        reserve(kind);
         return;
     }
     if (late.move != npos) {
@@ -44,6 +45,24 @@ void HandDown::Pass::borrow(const Late& late) {
         move(late.place.id, late.holder, to);
     }
     give(to, kind, late.place.priority);
+}
+
+/// A job that no child of its own queue can hold would wait for ever while worse ones borrow what comes free. The
+/// lender that lacks the fewest cores lends nothing to these, until the job has room there.
+void HandDown::Pass::reserve(const Class& kind) {
+    if (!needs_lender(kind)) {
+        return;
+    }
+    std::size_t best = npos;
+    for (const std::size_t i : kind.lenders) {
+        const bool is_open_to_it = !budgets_[i].is_waited_for && !budgets_[i].is_reserved && allows(budgets_[i], kind);
+        if (is_open_to_it && (best == npos || budgets_[i].free > budgets_[best].free)) {
+            best = i;
+        }
+    }
+    if (best != npos) {
+        budgets_[best].is_reserved = true;
+    }
 }
 
 /// A job that is with a lender and has not started.

@@ -247,11 +247,12 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
         give(to, kind, place.priority);
         return true;
     }
-    if (has_lender(kind) && deferred_ < skipped_max) {
+    const bool can_borrow = has_lender(kind);
+    if ((can_borrow || needs_lender(kind)) && deferred_ < skipped_max) {
         deferred_ += 1;
         late_.push_back({place});
         note_refused(id, kind);
-        return true;
+        return can_borrow;
     }
     note_short(kind);
     note_refused(id, kind);

@@ -41,6 +41,7 @@ class HandDown::Pass {
         std::int64_t load = 0;                   ///< cores that are held or that jobs wait for
         std::int64_t idle = 0;                   ///< free before the pass
         bool is_waited_for = false;              ///< by a job without room
+        bool is_reserved = false;                ///< for a job of another queue that only lenders can hold
         std::int64_t ahead = 0;                  ///< jobs without room that could run elsewhere
         std::int64_t ahead_cores = 0;            ///< of these
         std::int64_t refused_cores = INT64_MAX;  ///< the fewest of a job for which the depth had no place
@@ -114,9 +115,11 @@ class HandDown::Pass {
                         Fits fits) const;
     static bool is_preferred(const Budget& a, const Budget& b, std::int64_t cores);
     bool can_lend(const Budget& budget, const Class& kind) const {
-        return !budget.is_waited_for && budget.free >= kind.cores && allows(budget, kind);
+        return !budget.is_waited_for && !budget.is_reserved && budget.free >= kind.cores && allows(budget, kind);
     }
     bool has_lender(const Class& kind) const;
+    /// No child of its own queue can hold such a job.
+    static bool needs_lender(const Class& kind) { return kind.children.empty() && !kind.lenders.empty(); }
     bool is_lent(const Job& job, std::size_t holder) const;
     /// With a lender, where it takes something and may be taken away.
     bool is_loan(const Job& job, std::size_t holder) const {
@@ -124,6 +127,7 @@ class HandDown::Pass {
     }
     void begin_loans();
     void borrow(const Late& late);
+    void reserve(const Class& kind);
     void keep_or_return(const Late& late);
     std::size_t pick_free(const Class& kind, JobId job, std::size_t except) const;
     std::size_t pick_ahead(const Class& kind, JobId job, std::size_t except) const;

@@ -128,6 +128,34 @@ TEST_CASE("hand down: a child that starts a worse job gives its cores to the bet
     CHECK_FALSE(is_objected(plan, JobId{11}, rules));
 }
 
+// Mutant: modules/job-route/hand_down_pass.cpp: (can_borrow || needs_lender(kind)) => can_borrow
+// Mutant: modules/job-route/hand_down_loans.cpp: budgets_[best].is_reserved = true; =>
+TEST_CASE("hand down: worse jobs do not borrow what a job waits for that only the lender can hold") {
+    HandDown plan(2);
+    plan.set_child(left, of_cores(2));
+    HandDown::ChildFacts lender = of_cores(4);
+    lender.serves = {"debug"};
+    lender.overflow = {"batch"};
+    plan.set_child(right, lender);
+    for (const JobId id : {JobId{1}, JobId{2}}) {
+        plan.set(id, a_job(Standing::busy, 1, right));
+        plan.set(JobId{id.value + 2}, a_job(Standing::busy, 1, left));
+    }
+    plan.set(JobId{11}, a_job(Standing::waits, 1, {}, 10));
+    CHECK(planned(plan) == Moves{{JobId{11}, {}, right}});
+    plan.set(JobId{10}, a_job(Standing::waits, 4, {}, 20));
+    CHECK(planned(plan) == Moves{{JobId{11}, {}, left}});  // behind the jobs that run there
+    plan.set(JobId{11}, a_job(Standing::ahead, 1, right, 10));
+    CHECK(planned(plan) == Moves{{JobId{11}, right, left}});  // it had not started
+    plan.set(JobId{11}, a_job(Standing::waits, 1, {}, 30));
+    CHECK(planned(plan) == Moves{{JobId{11}, {}, right}});  // a better one may
+    for (const JobId id : {JobId{1}, JobId{2}}) {
+        plan.set(id, {});
+    }
+    plan.set(JobId{11}, a_job(Standing::waits, 1, {}, 10));
+    CHECK(planned(plan) == Moves{{JobId{11}, {}, left}, {JobId{10}, {}, right}});
+}
+
 // Mutant: modules/job-route/hand_down_pass.cpp: return is_lent ? room.total : => return
 TEST_CASE(
     "hand down: a job of another queue gives its cores to the child's own that is coming, whatever the priorities") {
