@@ -104,23 +104,6 @@ bool HandDown::Pass::is_preferred(const Budget& a, const Budget& b, std::int64_t
     return first != other ? first < other : (a.load + cores) * size(b) < (b.load + cores) * size(a);
 }
 
-/// The lowest preference; of these the least loaded, by cores a core.
-template <typename Fits>
-std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job,
-                                    std::size_t except, Fits fits) const {
-    std::size_t best = npos;
-    for (const std::size_t i : children) {
-        const Budget& candidate = budgets_[i];
-        if (i == except || !fits(candidate) || !rules_.may_have(job, candidate.id)) {
-            continue;
-        }
-        if (best == npos || is_preferred(candidate, budgets_[best], cores)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
 std::size_t HandDown::Pass::pick_free(const Class& kind, JobId job, std::size_t except) const {
     return pick(kind, job, except,
                 [&](const Budget& budget) { return budget.free >= kind.cores && allows(budget, kind); });
