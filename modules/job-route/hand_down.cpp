@@ -58,7 +58,7 @@ void HandDown::set(JobId id, const Job& job) {
     }
     is_due_ = true;
     file(id, old.job, false);
-    stuck_at_.erase({old.is_stuck_at(), id});
+    stuck_at_.erase({stuck_at(old), id});
     if (job.standing == Standing::absent) {
         jobs_.erase(id);
         return;
@@ -68,8 +68,8 @@ void HandDown::set(JobId id, const Job& job) {
     const Record record{job, has_stayed ? old.since : now_, old.patience,
                         has_stayed && old.job.is_there ? old.arrived : now_, has_stayed && old.is_considered};
     jobs_.insert_or_assign(id, record);
-    if (is_in_child(job) && record.is_stuck_at() > now_) {
-        stuck_at_.emplace(record.is_stuck_at(), id);
+    if (is_in_child(job) && stuck_at(record) > now_) {
+        stuck_at_.emplace(stuck_at(record), id);
     }
 }
 
@@ -128,7 +128,7 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
     if (std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return fits(entry.first); })) {
         return true;
     }
-    const auto is_stuck = [this](const Place& place) { return jobs_.at(place.id).is_stuck_at() <= now_; };
+    const auto is_late = [this](const Place& place) { return is_stuck(jobs_.at(place.id)); };
     for (const auto& [id, child] : children_) {
         std::int64_t free = free_cores_of(child);
         for (const auto& [jobs, places] : child.waiting) {
@@ -136,7 +136,7 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
                 continue;
             }
             free -= std::min(std::ssize(places), cores_max / jobs.cores + 1) * jobs.cores;
-            if (free < 0 || std::any_of(places.begin(), places.end(), is_stuck)) {
+            if (free < 0 || std::any_of(places.begin(), places.end(), is_late)) {
                 return true;
             }
         }

@@ -113,6 +113,10 @@ class HandDown {
     }
 
     explicit HandDown(std::int64_t depth = depth_default) : depth_(depth) {}
+    /// Messages need so many ticks from the hand-down of a job until its allocation is known here. Where the longest
+    /// patience with a job that fits is shorter, they are added to each, or the job would be moved before it starts.
+    /// REQUIRES: no jobs yet.
+    void set_time_on_the_way(std::int64_t ticks) { way_ = ticks > stuck_after_max ? ticks : 0; }
     /// O(log jobs).
     void set(JobId id, const Job& job);
     void set_child(JobId id, const ChildFacts& facts);
@@ -200,7 +204,6 @@ class HandDown {
         std::int64_t arrived = 0;    ///< the tick at which the child said that it has it
         bool is_considered = false;  ///< see set_considered()
         std::int64_t patience_max() const { return job.is_held_back ? held_back_after_max : stuck_after_max; }
-        std::int64_t is_stuck_at() const { return since + std::min(patience, patience_max()); }
     };
     class Pass;
 
@@ -209,6 +212,11 @@ class HandDown {
     bool has_arrived_now(const Record& record) const {
         return record.job.is_there && !record.is_considered && now_ <= record.arrived + 1;
     }
+    /// The tick from which the job may go to another child that has room.
+    std::int64_t stuck_at(const Record& record) const {
+        return record.since + std::min(record.patience, record.patience_max()) + way_;
+    }
+    bool is_stuck(const Record& record) const { return stuck_at(record) <= now_; }
     static bool is_in_child(const Job& job) {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
     }
@@ -221,6 +229,7 @@ class HandDown {
     static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }
 
     std::int64_t depth_;
+    std::int64_t way_ = 0;  ///< ticks added to each patience
     bool is_due_ = false;
     std::map<JobId, Record> jobs_;
     std::map<JobId, Child> children_;

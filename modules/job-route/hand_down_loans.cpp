@@ -76,11 +76,11 @@ void HandDown::Pass::keep_or_return(const Late& late) {
     }
     check_allocation(id, budget, kind);
     const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
-    if (record.job.is_held_back && is_taken && record.is_stuck_at() > plan_.now_) {
+    if (record.job.is_held_back && is_taken && !plan_.is_stuck(record)) {
         return;  // it stays for a while, as one that does not start, and takes nothing
     }
     const bool has_free = can_lend(budget, kind) && is_taken;
-    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
+    const bool is_stuck = has_free && plan_.is_stuck(record);
     if (has_free && !is_stuck) {
         count(late.holder, kind);
         charge(late.holder, kind, late.place);

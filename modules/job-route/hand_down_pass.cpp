@@ -280,7 +280,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         return true;
     }
     const bool has_free = budget.free >= kind.cores;
-    const bool is_stuck = has_free && record.is_stuck_at() <= plan_.now_;
+    const bool is_stuck = has_free && plan_.is_stuck(record);
     const bool is_well = has_free && !is_stuck;
     const std::size_t to = is_well ? npos : pick_free(kind, id, holder);
     if (to != npos) {
@@ -304,7 +304,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
 
 /// \return whether the next of its class in this child may find another one.
 bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std::size_t holder) {
-    const bool is_stuck = plan_.jobs_.at(place.id).is_stuck_at() <= plan_.now_;
+    const bool is_stuck = plan_.is_stuck(plan_.jobs_.at(place.id));
     const std::size_t to = is_stuck ? pick_free(kind, place.id, holder) : npos;
     if (to != npos) {
         move(place.id, holder, to, true);

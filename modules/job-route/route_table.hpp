@@ -150,6 +150,8 @@ class RouteTable {
     void tick();
     /// The number of ticks after which one alone moves jobs that wait; nothing: none does. O(children).
     std::optional<std::int64_t> next_move() const { return hand_down_.next_change(); }
+    /// See HandDown::set_time_on_the_way(). Instances do not know it. REQUIRES: no jobs yet.
+    void set_time_on_the_way(std::int64_t ticks) { hand_down_.set_time_on_the_way(ticks); }
     /// Whether a tick would have an effect.
     bool needs_ticks() const;
     /// Whether jobs here are child instances, attached or not.

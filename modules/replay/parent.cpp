@@ -20,6 +20,13 @@ std::size_t partition_of(route::JobId host) {
     return host.value - 1;
 }
 
+/// From the hand-down of a job until its allocation is known, at most: the order, the answer to a report that is under
+/// way, up to the next report, and that one. Without a link delay it is known as soon as a partition reports.
+std::int64_t time_on_the_way(const SimTree& tree) {
+    const Duration most = 4 * tree.link_delay + tree.report_interval;
+    return tree.link_delay > Duration{} ? std::chrono::ceil<std::chrono::seconds>(most).count() : 0;
+}
+
 }  // namespace
 
 route::JobFacts facts_of(const SimTree& tree, const SimJob& job) {
@@ -31,7 +38,8 @@ route::JobFacts facts_of(const SimTree& tree, const SimJob& job) {
 }
 
 Parent::Parent(const SimTree& tree, QueueOrder* order)
-    : tree_(tree), order_(order), table_(false, endless, tree.hand_down) {
+    : tree_(tree), order_(order), table_(false, endless, tree.hand_down), way_(time_on_the_way(tree)) {
+    table_.set_time_on_the_way(way_);
     table_.synced();
     std::vector<route::KeptPartition> kept;
     for (std::size_t i = 0; i < tree.partitions.size(); i++) {
@@ -63,7 +71,7 @@ void Parent::attach(std::size_t partition, const SimPartition& what) {
 
 /// A job that fits and does not start counts seconds up to the longest patience; more of them change nothing.
 void Parent::tick(std::int64_t seconds) {
-    for (std::int64_t i = 0; i < std::min(seconds, route::HandDown::stuck_after_max); i++) {
+    for (std::int64_t i = 0; i < std::min(seconds, route::HandDown::stuck_after_max + way_); i++) {
         table_.tick();
     }
 }

@@ -67,6 +67,7 @@ class Parent {
     const SimTree& tree_;
     QueueOrder* order_;
     route::RouteTable table_;
+    std::int64_t way_ = 0;  ///< the seconds of HandDown::set_time_on_the_way()
     std::unordered_map<std::uint64_t, InSystem> jobs_;
     std::vector<route::JobId> slots_;
     std::vector<std::uint32_t> unused_;  ///< slots without a job

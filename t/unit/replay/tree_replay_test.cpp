@@ -167,8 +167,8 @@ TEST_CASE("tree: every job that a partition can hold runs once, on cores that ar
                 {"p", draw::in_range(1, 7), {queues[own]}, overflow, *policy_named(draw::element_of(policies))});
         }
         tree.hand_down = draw::element_of(std::vector<int>{1, 2, 32});
-        tree.link_delay = Duration{draw::element_of(std::vector<int>{0, 1'000, 1'500'000})};
-        tree.report_interval = secs(draw::element_of(std::vector<int>{0, 0, 5}));
+        tree.link_delay = Duration{draw::element_of(std::vector<int>{0, 1'000, 1'500'000, 70'000'000})};
+        tree.report_interval = secs(draw::element_of(std::vector<int>{0, 0, 5, 8}));
         tree.queue_of = [](const SimJob& one) { return std::to_string(one.number % 2 + 1); };
         const auto jobs = test::any_workload(7);
         const bool is_shuffled = draw::arbitrary<bool>();
@@ -242,6 +242,27 @@ TEST_CASE("tree: a link takes its time five times before a job starts, since one
     // at 8; at 10 it may begin. When it ends at 20, job 2 gets its cores, and the same follows.
     const auto result = test::replay_tree(tree, {job(1, 0, 10, 4), job(2, 1, 10, 4)});
     CHECK(seconds_of(test::tree_starts(result, 2)) == std::vector<std::int64_t>{10, 28});
+}
+
+// Mutant: modules/job-route/hand_down.hpp: ticks > stuck_after_max ? ticks : 0; => ticks > 9 * stuck_after_max ? 1 : 0;
+// Mutant: modules/replay/parent.cpp: 4 * tree.link_delay + tree.report_interval => 4 * tree.link_delay
+TEST_CASE("tree: of several partitions the one that has a job keeps it while messages are on the way, however slow") {
+    SimTree tree = test::tree_of({4, 4});
+    SECTION("a slow link") {
+        for (const Duration delay : {std::chrono::milliseconds(2100), std::chrono::milliseconds(5000),
+                                     std::chrono::milliseconds(60'000), std::chrono::milliseconds(600'000)}) {
+            tree.link_delay = delay;
+            const auto result = test::replay_tree(tree, {job(1, 10, 100, 4)});
+            CHECK(test::tree_starts(result, 1) == std::vector{at(10) + 5 * delay});
+        }
+    }
+    SECTION("rare reports") {
+        tree = test::tree_of({4, 4, 4, 4});
+        tree.link_delay = std::chrono::milliseconds(5);
+        tree.report_interval = secs(8);
+        const auto result = test::replay_tree(tree, {job(1, 2, 100, 4)});
+        CHECK(test::tree_starts(result, 1) == std::vector{at(8) + 2 * tree.link_delay});
+    }
 }
 
 TEST_CASE("tree: a partition that reports every ten seconds lets jobs wait for that") {

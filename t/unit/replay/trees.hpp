@@ -34,7 +34,10 @@ inline TreeResult replay_tree(const SimTree& tree, const std::vector<SimJob>& jo
     const JobSource source = [&]() -> Result<std::optional<SimJob>> {
         return next < jobs.size() ? std::optional(jobs[next++]) : std::nullopt;
     };
+    SimControl control;  // a replay that does not end fails
+    control.progress = [looks = 0](const SimCounters&) mutable { return ++looks < 100; };
     SimTreeHooks hooks;
+    hooks.common.control = &control;
     hooks.common.order = order;
     hooks.refused = [&](const SimJob& job, const Refusal& refusal) {
         result.refused.push_back("job " + std::to_string(job.number) + " " + refusal.why);
@@ -42,6 +45,7 @@ inline TreeResult replay_tree(const SimTree& tree, const std::vector<SimJob>& jo
     const auto done = simulate_tree(
         tree, source, [&](const Outcome& outcome) { result.outcomes.push_back(outcome); }, hooks);
     REQUIRE(done.has_value());
+    REQUIRE_FALSE(done->interrupted);
     result.counters = *done;
     return result;
 }
