@@ -65,4 +65,15 @@ test_expect_success 'a policy under which no job starts is told' '
 	grep "^none: no job started, so that it has no figures: 6 jobs never started: a limit keeps them out; first: job 1$" err &&
 	test_expect_code 1 weir sim compare none.toml --trace=log.swf 2>err && grep "no job started under any policy" err && ! grep interrupted err
 '
+# The log comes through a pipe, so that the replay is in its middle when Ctrl-C comes.
+test_expect_success 'Ctrl-C before any job started: there are no figures, and the command says so' '
+	mkfifo pipe.swf &&
+	{ weir sim run -p none.toml pipe.swf >out 2>err & } && pid=$! &&
+	exec 7>pipe.swf &&
+	{ echo "; MaxProcs: 8" && for i in $(seq 1 2000); do line $i $i 10 1 8; done; } >&7 &&
+	kill -INT $pid &&
+	{ (for i in $(seq 2001 12000); do line $i $i 10 1 8; done) >&7 2>/dev/null || :; } &&
+	{ exec 7>&-; wait $pid; test $? -eq 130; } &&
+	grep "interrupted before any job started: there are no results" err && test_must_be_empty out
+'
 test_done

@@ -364,6 +364,9 @@ Exit run_sim_run(Context& context) {
         return context.fail(Exit::failed, some.error().message);
     }
     note_without_jobs(context, *plan, *replayed);
+    if (replayed->counters.interrupted && replayed->totals.jobs() == 0) {
+        return context.fail(Exit::interrupted, "interrupted before any job started: there are no results.");
+    }
     if (context.json) {
         context.print(json_of(*replayed));
     } else if (!context.args.has("quiet")) {
