@@ -325,10 +325,11 @@ void HandDown::Pass::keep(const Place& place, std::size_t holder) {
         late_.push_back({place, holder});
     }
     count(holder, kind);
-    if (!record.job.is_there) {
-        charge_coming(holder, kind, place.priority);
-    } else {
+    // Cores do not wait for one that does not arrive: a plugin of the child may keep it from its scheduler.
+    if (record.job.is_there || plan_.is_stuck(record)) {
         charge(holder, kind, place);
+    } else {
+        charge_coming(holder, kind, place.priority);
     }
 }
 

@@ -100,6 +100,7 @@ TEST_CASE("hand down: a job that fits and does not start goes to another after a
     CHECK(planned(plan).empty());
 }
 
+// Mutant: modules/job-route/hand_down_pass.cpp: record.job.is_there || plan_.is_stuck(record) => record.job.is_there
 TEST_CASE("hand down: a child that starts a worse job gives its cores to the better one that is coming") {
     HandDown plan = two_children(2);
     const HandDown::Rules rules{[](JobId, JobId) { return true; },
@@ -122,8 +123,13 @@ TEST_CASE("hand down: a child that starts a worse job gives its cores to the bet
     CHECK_FALSE(is_objected(plan, JobId{11}, rules));
     HandDown::Job sent = a_job(Standing::ahead, 2, right, 20);
     sent.is_there = false;
+    plan.set(JobId{10}, {});
     plan.set(JobId{10}, sent);
     CHECK(is_objected(plan, JobId{11}, rules));
+    for (std::int64_t i = 0; i < HandDown::stuck_after; i++) {
+        plan.tick();
+    }
+    CHECK_FALSE(is_objected(plan, JobId{11}, rules));        // it does not arrive
     plan.set(JobId{10}, a_job(Standing::waits, 3, {}, 20));  // too large
     CHECK_FALSE(is_objected(plan, JobId{11}, rules));
 }
