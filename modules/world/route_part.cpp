@@ -52,6 +52,7 @@ void RoutePart::on_journal(const std::string& payload) {
                 facts.upstream = 0;
             }
             table_.submitted(route::JobId{entry->id}, event, facts);
+            allocs_.submitted(route::JobId{entry->id});
             if (facts.upstream != 0) {
                 link_.submitted(route::LocalId{entry->id}, event, facts);
             }
@@ -200,6 +201,7 @@ void RoutePart::on_report(const route::Report& report, RouteChild& child, const 
         return;
     }
     const bool is_beat = report.events.empty();
+    allocs_.before(table_, report);
     const auto seq = table_.report(
         report, [&resources = session->second.resources](const std::string& R) { return resources.map(R); });
     if (!seq) {
@@ -208,6 +210,9 @@ void RoutePart::on_report(const route::Report& report, RouteChild& child, const 
         return;
     }
     route::ParentActions actions = table_.take();
+    if (const auto wrong = allocs_.after(table_, actions)) {
+        ground().fail(process().name, *wrong);
+    }
     const Task reply = [link, &child, is_beat, acked = *seq] {
         if (!is_beat) {
             link->down([&child, acked] { child.on_acked(acked); });

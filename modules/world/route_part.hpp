@@ -15,6 +15,7 @@
 #include "modules/job-route/child_link.hpp"
 #include "modules/job-route/resource_map.hpp"
 #include "modules/job-route/route_table.hpp"
+#include "modules/world/alloc_watch.hpp"
 #include "modules/world/part.hpp"
 
 namespace weir::world {
@@ -111,6 +112,7 @@ class RoutePart : public Part, public RouteChild {
     Facts facts_;
     Peers peers_;
     route::RouteTable table_;
+    AllocWatch allocs_;
     route::ChildLink link_;
     std::optional<std::uint64_t> partitions_version_;
     bool is_pumping_ = false;

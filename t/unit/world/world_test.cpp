@@ -51,6 +51,11 @@ TEST_CASE("world: forty seeds of three levels hold under all faults") {
     hold_for_seeds("1x3x2", {.shape = {1, 3, 2}}, up_to(40));
 }
 
+// Mutant: modules/job-route/hand_down.cpp: return in_children.empty() ? => return true ?
+TEST_CASE("world: seeds hold in which a partition starts a job while a better one is on the way there") {
+    hold_for_seeds("1x4", {.shape = {1, 4}, .jobs = 200}, {27, 31, 33});
+}
+
 // Mutant: modules/job-route/hand_down.hpp: std::tie(b.priority, a.submit => std::tie(a.priority, a.submit
 TEST_CASE("world: seeds hold in which more jobs wait than a partition gets ahead") {
     hold_for_seeds("1x3", {.shape = {1, 3}, .jobs = 400}, {109, 113, 133});
