@@ -2,6 +2,7 @@
 // The parent's priorities of its jobs that wait here.
 #include <catch2/catch.hpp>
 
+#include "modules/job-priority/messages/views.hpp"
 #include "t/unit/job_priority/support.hpp"
 
 using namespace weir::priority;
@@ -103,7 +104,7 @@ TEST_CASE("given priorities: the list shows no terms of a job that came from the
     s->apply(submitted(2, 1, alice));
     s->apply(eligible(2, 1));
     s->pass(at(2), Pass::full);
-    const Json list = list_view(*s, at(2), {});
+    const weir::Json list = list_view(*s, at(2), {});
     for (const json_int_t id : {1, 2}) {
         const json_t* jobs = json_object_get(list.get(), "jobs");
         const json_t* found = nullptr;

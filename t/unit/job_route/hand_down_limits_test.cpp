@@ -4,6 +4,7 @@
 
 #include "modules/job-route/hand_down.hpp"
 #include "modules/job-route/partition_limits.hpp"
+#include "t/unit/job_route/hand_down_scene.hpp"
 #include "t/unit/job_route/route_scene.hpp"
 
 using namespace weir::route;
