@@ -12,12 +12,6 @@ name = "batch"
 cores = 2
 EOF
 FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI
-# is_pending ID: the scheduler has it, and it has had no cores
-is_pending() {
-	wait_until sched.why "{\"id\":$1}" ".place > 0" >/dev/null &&
-		call job-info.lookup "{\"id\":$1,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog | jq -s -r ".[].name" >events &&
-		cat events && ! grep "^alloc\|^exception" events
-}
 # is_next JOB: another job is the instance of the partition, and serves; the job of the parent waits
 is_next() {
 	partition batch "select(.state == \"up\") | .instances[] | select(.role == \"current\" and .job != $1)" && is_pending $waiting

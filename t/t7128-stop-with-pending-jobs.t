@@ -19,12 +19,6 @@ begin() {
 own() {
 	weir submit --json -q own -n3 "$@" | jq -r .id
 }
-# is_pending ID: the scheduler has it, and it has had no cores in this life of the instance nor in those before
-is_pending() {
-	wait_until sched.why "{\"id\":$1}" ".place > 0" >/dev/null &&
-		call job-info.lookup "{\"id\":$1,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog | jq -s -r ".[].name" >events &&
-		cat events && ! grep "^alloc\|^exception" events
-}
 are_as_before() {
 	wait_event $real flux-restart && wait_event $simulated flux-restart && is_pending $real && is_pending $simulated
 }

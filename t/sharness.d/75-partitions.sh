@@ -51,3 +51,10 @@ ended_well() {
 child_of() {
 	call job-route.locate "{\"id\":$1}" | jq .child
 }
+
+# is_pending ID: the scheduler has the job, which has had no cores in this life of the instance nor in those before
+is_pending() {
+	wait_until sched.why "{\"id\":$1}" ".place > 0" >/dev/null &&
+		call job-info.lookup "{\"id\":$1,\"keys\":[\"eventlog\"],\"flags\":0}" | jq -r .eventlog | jq -s -r ".[].name" >events &&
+		cat events && ! grep "^alloc\|^exception" events
+}
