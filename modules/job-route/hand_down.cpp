@@ -29,13 +29,13 @@ void HandDown::file(JobId id, const Job& job, bool is_in) {
             break;
         case Standing::asked:
         case Standing::ahead:
-            change(children_[job.child].waiting);
+            change(child_of(job.child).waiting);
             break;
         case Standing::busy:
             break;
     }
     if (job.standing == Standing::asked || job.standing == Standing::busy) {
-        Child& child = children_[job.child];
+        Child& child = child_of(job.child);
         LimitCounts& counts = job.standing == Standing::asked ? child.asked : child.busy;
         const std::int64_t cores = job.held > 0 ? job.held : job.cores;
         if (is_in) {
@@ -44,9 +44,47 @@ void HandDown::file(JobId id, const Job& job, bool is_in) {
             counts.remove(job.user, cores);
         }
     }
-    const auto child = children_.find(job.child);
-    if (child != children_.end() && !child->second.is_known && is_empty(child->second)) {
+    if (const auto child = children_.find(job.child); child != children_.end()) {
+        refresh(job.child, child->second);
+        erase_if_empty(job.child);
+    }
+}
+
+HandDown::Rooms::iterator HandDown::room_of(JobId child) {
+    return std::lower_bound(rooms_.begin(), rooms_.end(), child,
+                            [](const Room& room, JobId id) { return room.id < id; });
+}
+
+HandDown::Child& HandDown::child_of(JobId id) {
+    const auto [child, is_new] = children_.try_emplace(id);
+    if (is_new) {
+        Room room;
+        room.id = id;
+        room.child = &child->second;
+        rooms_.insert(room_of(id), room);
+        reaches_.clear();
+    }
+    return child->second;
+}
+
+void HandDown::refresh(JobId id, const Child& child) {
+    const std::int64_t held = child.busy.total().cores + child.facts.own_cores;
+    Room& room = *room_of(id);
+    room.cores = child.facts.cores;
+    room.free = child.facts.is_open ? free_cores_of(child) : 0;
+    room.load = std::clamp<std::int64_t>(held, 0, load_max);
+    room.preference = child.facts.preference;
+    room.has_waiting = !child.waiting.empty();
+    room.has_limits = !child.facts.limits.is_empty();
+}
+
+/// A child that has ended is kept until its jobs are known to have left it.
+void HandDown::erase_if_empty(JobId id) {
+    const auto child = children_.find(id);
+    if (!child->second.is_known && is_empty(child->second)) {
+        rooms_.erase(room_of(id));
         children_.erase(child);
+        reaches_.clear();
     }
 }
 
@@ -80,10 +118,18 @@ void HandDown::set_considered(JobId better) {
 }
 
 void HandDown::set_child(JobId id, const ChildFacts& facts) {
-    Child& child = children_[id];
-    is_due_ = is_due_ || !child.is_known || child.facts != facts;
-    child.facts = facts;
+    Child& child = child_of(id);
+    if (child.is_known && child.facts == facts) {
+        return;
+    }
+    is_due_ = true;
+    child.facts.own_cores = facts.own_cores;  // it changes often, and no class of jobs has other children for it
+    if (child.facts != facts) {
+        child.facts = facts;
+        reaches_.clear();
+    }
     child.is_known = true;
+    refresh(id, child);
 }
 
 void HandDown::remove_child(JobId id) {
@@ -93,11 +139,12 @@ void HandDown::remove_child(JobId id) {
     }
     child->second.facts = {};
     child->second.is_known = false;
-    child->second.growth = 1;
-    child->second.is_short = false;
-    if (is_empty(child->second)) {
-        children_.erase(child);
-    }
+    Room& room = *room_of(id);
+    room.growth = 1;
+    room.is_short = false;
+    reaches_.clear();
+    refresh(id, child->second);
+    erase_if_empty(id);
 }
 
 void HandDown::tick() {
@@ -106,18 +153,17 @@ void HandDown::tick() {
         stuck_at_.erase(stuck_at_.begin());
         is_due_ = true;
     }
-    for (auto& [id, child] : children_) {
-        if (child.is_short && child.growth < depth_growth_max) {
-            child.growth *= 2;
+    for (Room& room : rooms_) {
+        if (room.is_short && room.growth < depth_growth_max) {
+            room.growth *= 2;
             is_due_ = true;
         }
     }
 }
 
 std::optional<std::int64_t> HandDown::next_change() const {
-    const bool is_growing = std::any_of(children_.begin(), children_.end(), [](const auto& entry) {
-        return entry.second.is_short && entry.second.growth < depth_growth_max;
-    });
+    const bool is_growing = std::any_of(
+        rooms_.begin(), rooms_.end(), [](const Room& room) { return room.is_short && room.growth < depth_growth_max; });
     if (is_growing) {
         return 1;
     }
@@ -146,7 +192,31 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
 
 // ---- plans ----
 
-std::map<JobId, HandDown::Objection> HandDown::objections(const std::vector<JobId>& ids, const Rules& rules) const {
+const HandDown::Reach& HandDown::reach_of(const JobClass& jobs, const Rules& rules) {
+    const auto [found, is_new] = reaches_.try_emplace(jobs);
+    Reach& reach = found->second;
+    if (!is_new) {
+        return reach;
+    }
+    const Takers takers = rules.takers(jobs);
+    reach.is_bound = !takers.is_one;
+    for (std::size_t i = 0; i < rooms_.size(); i++) {
+        const ChildFacts& facts = rooms_[i].child->facts;
+        if (!facts.is_open || !rules.takes(jobs.kind, facts.rank) || jobs.is_unfit_for(rooms_[i].id)) {
+            continue;
+        }
+        if (has(facts.serves, jobs.queue)) {
+            if (facts.cores == 0 || jobs.cores <= facts.cores || jobs.cores > takers.cores_max) {
+                reach.children.push_back(i);
+            }
+        } else if (has(facts.overflow, jobs.queue) && jobs.cores <= facts.cores) {
+            reach.lenders.push_back(i);
+        }
+    }
+    return reach;
+}
+
+std::map<JobId, HandDown::Objection> HandDown::objections(const std::vector<JobId>& ids, const Rules& rules) {
     std::set<JobId> in_children;
     std::copy_if(ids.begin(), ids.end(), std::inserter(in_children, in_children.end()), [this](JobId id) {
         const auto found = jobs_.find(id);
@@ -186,10 +256,7 @@ std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
             record.patience *= 2;
         }
     }
-    for (auto& [id, child] : children_) {
-        child.is_short = pass.is_short(id);
-        child.growth = pass.ahead(id) < depth_ ? 1 : child.growth;
-    }
+    pass.note_shortage(rooms_);
     return moves;
 }
 

@@ -125,8 +125,13 @@ class HandDown {
     void tick();
     /// The number of ticks after which one alone changes a plan, at least 1; nothing: none does. O(children).
     std::optional<std::int64_t> next_change() const;
-    /// What Rules say has changed.
+    /// What may_have() says has changed.
     void recheck() { is_due_ = true; }
+    /// What takers() or takes() say has changed. Until then a plan may use earlier answers.
+    void rules_changed() {
+        reaches_.clear();
+        is_due_ = true;
+    }
     /// Whether a fact has changed since the last plan.
     bool is_due() const { return is_due_; }
     /// In the order of priority, then of age, each job gets the first of those children that take it, and did not say
@@ -159,7 +164,7 @@ class HandDown {
     /// Of these jobs, those that should not start. A better one that has been there for a while was not passed over by
     /// mistake: the child backfills. Equal priorities do not count, so that many equal jobs start without delay. O(a
     /// plan).
-    std::map<JobId, Objection> objections(const std::vector<JobId>& ids, const Rules& rules) const;
+    std::map<JobId, Objection> objections(const std::vector<JobId>& ids, const Rules& rules);
     /// A job was recalled for this one that had arrived. Whom the child prefers to it from now on, it prefers with a
     /// reason.
     void set_considered(JobId better);
@@ -194,9 +199,29 @@ class HandDown {
         LimitCounts busy;
         LimitCounts asked;  ///< no plan can move these
         bool is_known = false;
-        std::int64_t growth = 1;  ///< times the depth
-        bool is_short = false;    ///< a job that waits here would fit its idle cores, as the last plan saw it
     };
+    /// What a plan reads of each child. Of all children side by side in memory.
+    struct Room {
+        JobId id;
+        const Child* child = nullptr;
+        std::int64_t cores = 0;   ///< of the child, 0: unknown
+        std::int64_t free = 0;    ///< of these; 0 where it gets no jobs
+        std::int64_t load = 0;    ///< cores that are held
+        std::int64_t growth = 1;  ///< times the depth
+        int preference = 0;
+        bool is_short = false;  ///< a job that waits here would fit its idle cores, as the last plan saw it
+        bool has_waiting = false;
+        bool has_limits = false;
+    };
+    using Rooms = std::vector<Room>;
+    /// The children that jobs of a class can have, whoever's they are, as places in rooms_.
+    struct Reach {
+        bool is_bound = true;               ///< by the depth; else only one child takes these jobs
+        std::vector<std::size_t> children;  ///< that serve the queue and are large enough
+        std::vector<std::size_t> lenders;   ///< that lend to the queue and are large enough
+    };
+    /// More are forgotten.
+    static constexpr std::size_t reaches_max = 1000;
     struct Record {
         Job job;
         std::int64_t since = 0;  ///< the tick at which the child got it
@@ -207,7 +232,14 @@ class HandDown {
     };
     class Pass;
 
+    static constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
+
     void file(JobId id, const Job& job, bool is_in);
+    Rooms::iterator room_of(JobId child);
+    Child& child_of(JobId id);
+    void refresh(JobId id, const Child& child);
+    void erase_if_empty(JobId id);
+    const Reach& reach_of(const JobClass& jobs, const Rules& rules);
     /// What a child has given before it knew of the job is reported within a second.
     bool has_arrived_now(const Record& record) const {
         return record.job.is_there && !record.is_considered && now_ <= record.arrived + 1;
@@ -226,6 +258,9 @@ class HandDown {
     static std::int64_t free_cores_of(const Child& child) {
         return std::max<std::int64_t>(0, child.facts.cores - child.facts.own_cores - child.busy.total().cores);
     }
+    static bool has(const std::vector<std::string>& queues, const std::string& queue) {
+        return std::find(queues.begin(), queues.end(), queue) != queues.end();
+    }
     static bool is_empty(const Child& child) { return child.waiting.empty() && child.busy.total().jobs == 0; }
 
     std::int64_t depth_;
@@ -233,6 +268,8 @@ class HandDown {
     bool is_due_ = false;
     std::map<JobId, Record> jobs_;
     std::map<JobId, Child> children_;
+    Rooms rooms_;                        ///< of each child, by id
+    std::map<JobClass, Reach> reaches_;  ///< of classes without a user, as far as they were asked for
     Classes waiting_;
     std::int64_t now_ = 0;                               ///< ticks
     std::set<std::pair<std::int64_t, JobId>> stuck_at_;  ///< of the jobs in children

@@ -18,9 +18,9 @@ void HandDown::Pass::begin_loans() {
             continue;
         }
         if (job.standing == Standing::asked) {
-            charge_coming(late.holder, kind_of(job), job.priority);
+            charge_coming(late.holder, *late.kind, job.priority);
         } else if (is_loan(job, late.holder)) {
-            uncount(late.holder, kind_of(job));
+            uncount(late.holder, *late.kind);
         }
     }
 }
@@ -28,8 +28,8 @@ void HandDown::Pass::begin_loans() {
 /// Room that a lender leaves.
 void HandDown::Pass::borrow(const Late& late) {
     const Job& job = plan_.jobs_.at(late.place.id).job;
-    const Class& kind = kind_of(job);
-    const std::size_t to = pick_of(kind.lenders, job.cores, late.place.id, npos,
+    const Class& kind = *late.kind;
+    const std::size_t to = pick_of(kind.reach->lenders, job.cores, late.place.id, npos,
                                    [&](const Budget& budget) { return can_lend(budget, kind); });
     if (to == npos) {
         reserve(kind);
@@ -54,7 +54,7 @@ void HandDown::Pass::reserve(const Class& kind) {
         return;
     }
     std::size_t best = npos;
-    for (const std::size_t i : kind.lenders) {
+    for (const std::size_t i : kind.reach->lenders) {
         const bool is_open_to_it = !budgets_[i].is_waited_for && !budgets_[i].is_reserved && allows(budgets_[i], kind);
         if (is_open_to_it && (best == npos || budgets_[i].free > budgets_[best].free)) {
             best = i;
@@ -69,7 +69,7 @@ void HandDown::Pass::reserve(const Class& kind) {
 void HandDown::Pass::keep_or_return(const Late& late) {
     const JobId id = late.place.id;
     const Record& record = plan_.jobs_.at(id);
-    const Class& kind = kind_of(record.job);
+    const Class& kind = *late.kind;
     Budget& budget = budgets_[late.holder];
     if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
         return;
@@ -86,7 +86,7 @@ void HandDown::Pass::keep_or_return(const Late& late) {
         charge(late.holder, kind, late.place);
         return;
     }
-    leave(late.place, late.holder, is_stuck);
+    leave(late.place, kind, late.holder, is_stuck);
 }
 
 }  // namespace weir::route

@@ -10,23 +10,19 @@ namespace {
 /// Waiting jobs that a pass leaves behind though a child had room, because no child may have them (another user's, or
 /// it returned them): so a pass stays short.
 constexpr int skipped_max = 1000;
-constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
 
 }  // namespace
 
-HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), rules_(rules) {
-    for (const auto& [id, child] : plan.children_) {
-        const std::int64_t held = child.busy.total().cores + child.facts.own_cores;
-        const std::int64_t free = child.facts.is_open ? free_cores_of(child) : 0;
-        Budget& budget = budgets_.emplace_back();
-        budget.id = id;
-        budget.child = &child;
-        budget.free = budget.idle = free;
-        budget.load = std::clamp<std::int64_t>(held, 0, load_max);
+HandDown::Pass::Pass(HandDown& plan, const Rules& rules)
+    : plan_(plan), rules_(rules), budgets_(plan.rooms_.begin(), plan.rooms_.end()) {
+    if (plan.reaches_.size() > reaches_max) {
+        plan.reaches_.clear();
     }
     begin_tallies();
     for (std::size_t i = 0; i < budgets_.size(); i++) {
-        add_sources(budgets_[i].child->waiting, i);
+        if (budgets_[i].has_waiting) {
+            add_sources(budgets_[i].child->waiting, i);
+        }
     }
     add_sources(plan.waiting_, npos);
     for (std::size_t i = 0; i < sources_.size(); i++) {
@@ -37,10 +33,10 @@ HandDown::Pass::Pass(const HandDown& plan, const Rules& rules) : plan_(plan), ru
 void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     for (const auto& [jobs, places] : classes) {
         const Class& kind = kind_of(jobs);
-        if (jobs.is_held_back && kind.is_bound) {
+        if (jobs.is_held_back && kind.reach->is_bound) {
             budgets_[budget].ahead += std::ssize(places);
         }
-        if (budget != npos || !kind.children.empty() || !kind.lenders.empty()) {
+        if (budget != npos || !kind.reach->children.empty() || !kind.reach->lenders.empty()) {
             sources_.push_back({places.begin(), places.end(), std::ssize(places), &kind, budget});
         }
     }
@@ -49,32 +45,10 @@ void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
 const HandDown::Pass::Class& HandDown::Pass::kind_of(const JobClass& jobs) {
     const auto [found, is_new] = classes_.try_emplace(jobs);
     Class& kind = found->second;
-    if (!is_new) {
-        return kind;
-    }
-    if (jobs.user != 0) {
+    if (is_new) {
         JobClass of_all = jobs;
         of_all.user = 0;
-        kind = kind_of(of_all);
-        kind.user = jobs.user;
-        return kind;
-    }
-    const Takers takers = rules_.takers(jobs);
-    kind.cores = jobs.cores;
-    kind.whole_nodes = jobs.whole_nodes;
-    kind.is_bound = !takers.is_one;
-    for (std::size_t i = 0; i < budgets_.size(); i++) {
-        const ChildFacts& facts = budgets_[i].child->facts;
-        if (!facts.is_open || !rules_.takes(jobs.kind, facts.rank) || jobs.is_unfit_for(budgets_[i].id)) {
-            continue;
-        }
-        if (has(facts.serves, jobs.queue)) {
-            if (facts.cores == 0 || jobs.cores <= facts.cores || jobs.cores > takers.cores_max) {
-                kind.children.push_back(i);
-            }
-        } else if (has(facts.overflow, jobs.queue) && jobs.cores <= facts.cores) {
-            kind.lenders.push_back(i);
-        }
+        kind = {jobs.cores, jobs.whole_nodes, jobs.user, &plan_.reach_of(of_all, rules_)};
     }
     return kind;
 }
@@ -86,21 +60,21 @@ void HandDown::Pass::push(std::size_t source) {
 }
 
 bool HandDown::Pass::may_go_ahead(const Budget& budget, const Class& kind) const {
-    const std::int64_t growth = kind.cores <= budget.idle ? budget.child->growth : 1;
-    return !kind.is_bound || budget.ahead < growth * plan_.depth_ ||
-           budget.ahead_cores + kind.cores <= budget.child->facts.cores;
+    const std::int64_t growth = kind.cores <= budget.idle ? budget.growth : 1;
+    return !kind.reach->is_bound || budget.ahead < growth * plan_.depth_ ||
+           budget.ahead_cores + kind.cores <= budget.cores;
 }
 
 bool HandDown::Pass::may_stay_ahead(const Budget& budget, const Class& kind) const {
-    return !kind.is_bound ||
-           (kind.cores < budget.refused_cores && budget.ahead < 2 * budget.child->growth * plan_.depth_) ||
-           budget.ahead_cores + kind.cores <= budget.child->facts.cores;
+    return !kind.reach->is_bound ||
+           (kind.cores < budget.refused_cores && budget.ahead < 2 * budget.growth * plan_.depth_) ||
+           budget.ahead_cores + kind.cores <= budget.cores;
 }
 
 bool HandDown::Pass::is_preferred(const Budget& a, const Budget& b, std::int64_t cores) {
-    const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.child->facts.cores); };
-    const int first = a.child->facts.preference;
-    const int other = b.child->facts.preference;
+    const auto size = [](const Budget& budget) { return std::max<std::int64_t>(1, budget.cores); };
+    const int first = a.preference;
+    const int other = b.preference;
     return first != other ? first < other : (a.load + cores) * size(b) < (b.load + cores) * size(a);
 }
 
@@ -122,8 +96,8 @@ bool HandDown::Pass::take_room(Budget& budget, const Class& kind) {
         return true;
     }
     budget.is_waited_for = true;
-    budget.ahead += kind.is_bound ? 1 : 0;
-    budget.ahead_cores += kind.is_bound ? kind.cores : 0;
+    budget.ahead += kind.reach->is_bound ? 1 : 0;
+    budget.ahead_cores += kind.reach->is_bound ? kind.cores : 0;
     return false;
 }
 
@@ -172,7 +146,7 @@ void HandDown::Pass::move(JobId id, std::size_t from, std::size_t to, bool is_st
 }
 
 bool HandDown::Pass::has_lender(const Class& kind) const {
-    return std::any_of(kind.lenders.begin(), kind.lenders.end(),
+    return std::any_of(kind.reach->lenders.begin(), kind.reach->lenders.end(),
                        [&](std::size_t i) { return can_lend(budgets_[i], kind); });
 }
 
@@ -183,20 +157,22 @@ bool HandDown::Pass::has_choice(const Class& kind, std::size_t holder) {
         return true;
     }
     const auto has_free = [&](std::size_t i) { return budgets_[i].free >= kind.cores && allows(budgets_[i], kind); };
-    const bool is_taken = std::find(kind.children.begin(), kind.children.end(), holder) != kind.children.end();
-    return kind.is_bound || !is_taken || has_free(holder) || (has_lender(kind) && deferred_ < skipped_max) ||
-           (std::any_of(kind.children.begin(), kind.children.end(), has_free) && ++skipped_ < skipped_max);
+    const bool is_taken =
+        std::find(kind.reach->children.begin(), kind.reach->children.end(), holder) != kind.reach->children.end();
+    return kind.reach->is_bound || !is_taken || has_free(holder) || (has_lender(kind) && deferred_ < skipped_max) ||
+           (std::any_of(kind.reach->children.begin(), kind.reach->children.end(), has_free) &&
+            ++skipped_ < skipped_max);
 }
 
 void HandDown::Pass::note_short(const Class& kind) {
-    for (const std::size_t i : kind.children) {
+    for (const std::size_t i : kind.reach->children) {
         Budget& budget = budgets_[i];
         budget.is_short = budget.is_short || (budget.idle >= kind.cores && allows(budget, kind));
     }
 }
 
 bool HandDown::Pass::has_place(const Class& kind) const {
-    return std::any_of(kind.children.begin(), kind.children.end(), [&](std::size_t i) {
+    return std::any_of(kind.reach->children.begin(), kind.reach->children.end(), [&](std::size_t i) {
         return (budgets_[i].free >= kind.cores || may_go_ahead(budgets_[i], kind)) && allows(budgets_[i], kind);
     });
 }
@@ -208,7 +184,7 @@ void HandDown::Pass::note_refused(JobId id, const Class& kind) {
     if (has_place(kind)) {
         return;
     }
-    for (const std::size_t i : kind.children) {
+    for (const std::size_t i : kind.reach->children) {
         Budget& budget = budgets_[i];
         if (allows(budget, kind) && rules_.may_have(id, budget.id)) {
             budget.refused_cores = std::min(budget.refused_cores, kind.cores);
@@ -224,7 +200,7 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     if (to != npos) {
         if (free == npos && has_lender(kind) && deferred_ < skipped_max) {
             deferred_ += 1;
-            late_.push_back({place, npos, moves_.size()});
+            late_.push_back({place, &kind, npos, moves_.size()});
         }
         move(id, npos, to);
         give(to, kind, place.priority);
@@ -233,7 +209,7 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
     const bool can_borrow = has_lender(kind);
     if ((can_borrow || needs_lender(kind)) && deferred_ < skipped_max) {
         deferred_ += 1;
-        late_.push_back({place});
+        late_.push_back({place, &kind});
         note_refused(id, kind);
         return can_borrow;
     }
@@ -243,14 +219,13 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
 }
 
 /// \return whether the next of its class in this child may have another fate than to wait there.
-bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
+bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::size_t holder) {
     const JobId id = place.id;
     const Record& record = plan_.jobs_.at(id);
-    const Class& kind = kind_of(record.job);
     Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
     if (is_lent(record.job, holder)) {
-        late_.push_back({place, holder});
+        late_.push_back({place, &kind, holder});
         return true;
     }
     if (record.job.standing == Standing::asked) {
@@ -264,19 +239,19 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         if (checked_.count(id) > 0) {
             objections_.emplace(id, Objection{});
         }
-        leave(place, holder);
+        leave(place, kind, holder);
         return true;
     }
     check_allocation(id, budget, kind);
     if (!rules_.takes(record.job.kind, facts.rank)) {
-        leave(place, holder);
+        leave(place, kind, holder);
         return true;
     }
     if (record.job.is_held_back) {
         return place_held_back(place, kind, holder);
     }
     if (!allows(budget, kind)) {
-        leave(place, holder);
+        leave(place, kind, holder);
         return true;
     }
     const bool has_free = budget.free >= kind.cores;
@@ -298,7 +273,7 @@ bool HandDown::Pass::place_given(const Place& place, std::size_t holder) {
         }
         return true;
     }
-    keep(place, holder);
+    keep(place, kind, holder);
     return has_choice(kind, holder);
 }
 
@@ -314,15 +289,14 @@ bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std:
     const auto has_free = [&](std::size_t i) {
         return i != holder && budgets_[i].free >= kind.cores && allows(budgets_[i], kind);
     };
-    return std::any_of(kind.children.begin(), kind.children.end(), has_free) && ++skipped_ < skipped_max;
+    return std::any_of(kind.reach->children.begin(), kind.reach->children.end(), has_free) && ++skipped_ < skipped_max;
 }
 
-void HandDown::Pass::keep(const Place& place, std::size_t holder) {
+void HandDown::Pass::keep(const Place& place, const Class& kind, std::size_t holder) {
     const Record& record = plan_.jobs_.at(place.id);
-    const Class& kind = kind_of(record.job);
     if (budgets_[holder].free < kind.cores && has_lender(kind) && deferred_ < skipped_max) {
         deferred_ += 1;
-        late_.push_back({place, holder});
+        late_.push_back({place, &kind, holder});
     }
     count(holder, kind);
     // Cores do not wait for one that does not arrive: a plugin of the child may keep it from its scheduler.
@@ -352,8 +326,7 @@ void HandDown::Pass::stop(const Source& source) {
 }
 
 /// It goes to another child, or waits here.
-void HandDown::Pass::leave(const Place& place, std::size_t holder, bool is_stuck) {
-    const Class& kind = kind_of(plan_.jobs_.at(place.id).job);
+void HandDown::Pass::leave(const Place& place, const Class& kind, std::size_t holder, bool is_stuck) {
     const std::size_t free = pick_free(kind, place.id, holder);
     const std::size_t to = free != npos ? free : pick_ahead(kind, place.id, holder);
     move(place.id, holder, to, is_stuck);
@@ -371,8 +344,8 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
         Source& source = sources_[index];
         ++source.next;
         --source.left;
-        const bool goes_on =
-            source.budget != npos ? place_given(place, source.budget) : place_waiting(place, *source.kind);
+        const bool goes_on = source.budget != npos ? place_given(place, *source.kind, source.budget)
+                                                   : place_waiting(place, *source.kind);
         if (goes_on) {
             push(index);
         } else if (source.budget != npos) {
@@ -392,17 +365,14 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
 }
 
 std::size_t HandDown::Pass::budget_of(JobId child) const {
-    const auto found =
-        std::find_if(budgets_.begin(), budgets_.end(), [child](const Budget& budget) { return budget.id == child; });
-    return static_cast<std::size_t>(found - budgets_.begin());
+    return static_cast<std::size_t>(plan_.room_of(child) - plan_.rooms_.begin());
 }
 
-bool HandDown::Pass::is_short(JobId child) const {
-    return budgets_[budget_of(child)].is_short;
-}
-
-std::int64_t HandDown::Pass::ahead(JobId child) const {
-    return budgets_[budget_of(child)].ahead;
+void HandDown::Pass::note_shortage(Rooms& rooms) const {
+    for (std::size_t i = 0; i < rooms.size(); i++) {
+        rooms[i].is_short = budgets_[i].is_short;
+        rooms[i].growth = budgets_[i].ahead < plan_.depth_ ? 1 : rooms[i].growth;
+    }
 }
 
 /// The child knows best that the cores which it gave the jobs were free.
@@ -414,9 +384,9 @@ std::map<JobId, HandDown::Objection> HandDown::Pass::objections(std::set<JobId> 
         std::int64_t& cores = given[job.child];
         cores = std::min(cores + job.cores, load_max);
     }
-    for (Budget& budget : budgets_) {
-        const auto found = given.find(budget.id);
-        budget.free = found != given.end() ? std::max(budget.free, found->second) : budget.free;
+    for (const auto& [child, cores] : given) {
+        Budget& budget = budgets_[budget_of(child)];
+        budget.free = std::max(budget.free, cores);
     }
     (void)run();
     return std::move(objections_);

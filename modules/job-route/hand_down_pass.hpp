@@ -11,14 +11,12 @@ namespace weir::route {
 /// One pass over those who wait, in their order. Room and depth only shrink in it.
 class HandDown::Pass {
   public:
-    Pass(const HandDown& plan, const Rules& rules);
+    Pass(HandDown& plan, const Rules& rules);
     std::vector<Move> run();
     /// Of jobs that are in children: see HandDown::objections().
     std::map<JobId, Objection> objections(std::set<JobId> ids);
-    /// After run(): whether cores of the child are idle that a job which waits here would fit.
-    bool is_short(JobId child) const;
-    /// After run(): jobs that it has, or gets, without room, and that count for the depth.
-    std::int64_t ahead(JobId child) const;
+    /// After run(): what the next plan, and the depth, need to know of the children.
+    void note_shortage(Rooms& rooms) const;
 
   private:
     static constexpr std::size_t npos = SIZE_MAX;
@@ -34,20 +32,17 @@ class HandDown::Pass {
         }
         std::int64_t above_of(std::int64_t priority) const { return priority < last ? total : above; }
     };
-    struct Budget {
-        JobId id;
-        const Child* child = nullptr;
-        std::int64_t free = 0;
-        std::int64_t load = 0;                   ///< cores that are held or that jobs wait for
-        std::int64_t idle = 0;                   ///< free before the pass
+    /// What is left of a room, and who waits for it.
+    struct Budget : Room {
+        explicit Budget(const Room& room) : Room(room), idle(room.free) { is_short = false; }
+        std::int64_t idle;                       ///< free before the pass
         bool is_waited_for = false;              ///< by a job without room
         bool is_reserved = false;                ///< for a job of another queue that only lenders can hold
         std::int64_t ahead = 0;                  ///< jobs without room that could run elsewhere
         std::int64_t ahead_cores = 0;            ///< of these
         std::int64_t refused_cores = INT64_MAX;  ///< the fewest of a job for which the depth had no place
-        bool is_short = false;
-        RoomGiven coming;                 ///< to jobs that it does not know yet
-        RoomGiven arrived;                ///< to jobs that arrived there a moment ago
+        RoomGiven coming;                        ///< to jobs that it does not know yet
+        RoomGiven arrived;                       ///< to jobs that arrived there a moment ago
         std::vector<JobId> arrived_jobs;  ///< of these, those for which nothing is recalled yet, the best one first
         std::size_t tally = npos;         ///< of tallies_
     };
@@ -63,9 +58,7 @@ class HandDown::Pass {
         std::int64_t cores = 0;
         std::int64_t whole_nodes = 0;
         std::uint32_t user = 0;
-        bool is_bound = true;               ///< by the depth; else only one child takes these jobs
-        std::vector<std::size_t> children;  ///< of budgets_, that serve the queue and are large enough
-        std::vector<std::size_t> lenders;   ///< that lend to the queue and are large enough
+        const Reach* reach = nullptr;
     };
     struct Source {
         Places::const_iterator next;
@@ -78,13 +71,11 @@ class HandDown::Pass {
     /// A job that has no room where it is, or that is with a lender.
     struct Late {
         Place place;
+        const Class* kind = nullptr;
         std::size_t holder = npos;  ///< of budgets_
         std::size_t move = npos;    ///< of moves_, that this pass has for it
     };
 
-    static bool has(const std::vector<std::string>& queues, const std::string& queue) {
-        return std::find(queues.begin(), queues.end(), queue) != queues.end();
-    }
     /// Against the limits of its partition.
     static std::int64_t counted(const Budget& budget, const Class& kind) {
         return most_cores(kind.cores, kind.whole_nodes, budget.child->facts.node_cores);
@@ -108,7 +99,7 @@ class HandDown::Pass {
     void note_refused(JobId id, const Class& kind);
     template <typename Fits>
     std::size_t pick(const Class& kind, JobId job, std::size_t except, Fits fits) const {
-        return pick_of(kind.children, kind.cores, job, except, fits);
+        return pick_of(kind.reach->children, kind.cores, job, except, fits);
     }
     template <typename Fits>
     std::size_t pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job, std::size_t except,
@@ -119,7 +110,7 @@ class HandDown::Pass {
     }
     bool has_lender(const Class& kind) const;
     /// No child of its own queue can hold such a job.
-    static bool needs_lender(const Class& kind) { return kind.children.empty() && !kind.lenders.empty(); }
+    static bool needs_lender(const Class& kind) { return kind.reach->children.empty() && !kind.reach->lenders.empty(); }
     bool is_lent(const Job& job, std::size_t holder) const;
     /// With a lender, where it takes something and may be taken away.
     bool is_loan(const Job& job, std::size_t holder) const {
@@ -142,14 +133,14 @@ class HandDown::Pass {
     /// To a child that does not know the job yet.
     void give(std::size_t to, const Class& kind, std::int64_t priority);
     bool place_waiting(const Place& place, const Class& kind);
-    bool place_given(const Place& place, std::size_t holder);
+    bool place_given(const Place& place, const Class& kind, std::size_t holder);
     bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
-    void keep(const Place& place, std::size_t holder);
-    void leave(const Place& place, std::size_t holder, bool is_stuck = false);
+    void keep(const Place& place, const Class& kind, std::size_t holder);
+    void leave(const Place& place, const Class& kind, std::size_t holder, bool is_stuck = false);
     void check_allocation(JobId id, Budget& budget, const Class& kind);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
-    const HandDown& plan_;
+    HandDown& plan_;
     const Rules& rules_;
     std::vector<Budget> budgets_;
     std::vector<Tally> tallies_;
@@ -172,10 +163,8 @@ std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, st
     std::size_t best = npos;
     for (const std::size_t i : children) {
         const Budget& candidate = budgets_[i];
-        if (i == except || !fits(candidate) || !rules_.may_have(job, candidate.id)) {
-            continue;
-        }
-        if (best == npos || is_preferred(candidate, budgets_[best], cores)) {
+        const bool is_better = best == npos || is_preferred(candidate, budgets_[best], cores);
+        if (i != except && fits(candidate) && is_better && rules_.may_have(job, candidate.id)) {
             best = i;
         }
     }

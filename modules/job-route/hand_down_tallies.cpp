@@ -8,10 +8,10 @@ namespace weir::route {
 
 void HandDown::Pass::begin_tallies() {
     for (Budget& budget : budgets_) {
-        const ChildFacts& facts = budget.child->facts;
-        if (facts.limits.is_empty()) {
+        if (!budget.has_limits) {
             continue;
         }
+        const ChildFacts& facts = budget.child->facts;
         const auto found = std::find_if(tallies_.begin(), tallies_.end(),
                                         [&facts](const Tally& tally) { return *tally.partition == facts.partition; });
         budget.tally = static_cast<std::size_t>(found - tallies_.begin());

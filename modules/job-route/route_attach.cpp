@@ -95,6 +95,7 @@ Status RouteTable::attach(const Attach& attach, const Caller& caller) {
     are_children_changed_ = true;
     empty(attach.child, child);
     refile_child(attach.child, child);
+    hand_down_.rules_changed();
     hand_down();
     list_first(child);
     prune_first(attach.child, child);

@@ -26,6 +26,7 @@ void RouteTable::child_ended(JobId id) {
     }
     children_.erase(child);
     hand_down_.remove_child(id);
+    hand_down_.rules_changed();
     forget_unfit(id);
     are_children_changed_ = true;
 }
@@ -44,6 +45,7 @@ void RouteTable::give_up(JobId id, Child& child) {
 
 void RouteTable::set_drained(JobId id, bool is_drained) {
     const auto child = children_.find(id);
+    hand_down_.rules_changed();
     if (!is_drained) {
         drained_.erase(id);
         if (child != children_.end()) {

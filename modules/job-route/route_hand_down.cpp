@@ -112,7 +112,7 @@ bool RouteTable::set_partitions(std::vector<KeptPartition> partitions) {
     for (const auto& [id, child] : children_) {
         refile_child(id, child);
     }
-    hand_down_.recheck();
+    hand_down_.rules_changed();
     return true;
 }
 
@@ -227,7 +227,7 @@ HandDown::Takers RouteTable::takers(const HandDown::JobClass& jobs) const {
 HandDown::Rules RouteTable::rules() const {
     return {[this](JobId job, JobId id) {
                 const auto child = children_.find(id);
-                return child != children_.end() && can_serve(id, child->second, *jobs_.find(job));
+                return child != children_.end() && may_have(child->second, *jobs_.find(job));
             },
             [this](const HandDown::JobClass& jobs) { return takers(jobs); },
             [this](int kind, int rank) { return book_.takes(kind, rank); }};

@@ -62,8 +62,9 @@ Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R
     }
     child->silent_ticks = 0;
     child->own_jobs = report.own_jobs;
-    child->own_cores = report.own_cores;
-    refile_child(report.child, *child);
+    if (std::exchange(child->own_cores, report.own_cores) != report.own_cores) {
+        refile_child(report.child, *child);
+    }
     Allocations allocations{map_R, {}, {}};
     for (std::size_t i = 0; i < report.events.size(); i++) {
         const ChildEvent& event = report.events[i];

@@ -30,12 +30,10 @@ bool RouteTable::is_allowed(const Child& child, const Job& job) const {
     return child.userid == job.userid || (child.is_trusted && runs_as_owner_);
 }
 
-bool RouteTable::can_serve(JobId host, const Child& child, const Entry& entry) const {
+/// Of a child that takes jobs of its class.
+bool RouteTable::may_have(const Child& child, const Entry& entry) const {
     const auto& [id, job] = entry;
-    return child.is_attached && drained_.count(host) == 0 && is_allowed(child, job) && child.refused.count(id) == 0 &&
-           child.stale.count(id) == 0 && book_.takes(job.kind, rank_of(host)) &&
-           (is_lent(host, job.facts.queue) ||
-            std::find(child.serves.begin(), child.serves.end(), job.facts.queue) != child.serves.end());
+    return is_allowed(child, job) && child.refused.count(id) == 0 && child.stale.count(id) == 0;
 }
 
 void RouteTable::assign(Entry& entry, JobId child) {
@@ -228,6 +226,7 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     own_jobs_ += facts.upstream == 0 && facts.serves.empty() && jobs_.count(id) == 0 ? 1 : 0;
     if (!facts.serves.empty()) {
         hosts_.insert(id);
+        hand_down_.rules_changed();
     }
     set_kind(job);
     jobs_.insert_or_assign(id, std::move(job));
@@ -450,7 +449,9 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     leave_first(entry->second.holder(), id);
     copies_.ended(id);
     unfit_.erase(id);
-    hosts_.erase(id);
+    if (hosts_.erase(id) > 0) {
+        hand_down_.rules_changed();
+    }
     running_here_.erase({entry->second.userid, id});
     hand_down_.set(id, {});
     if (const Own* own = std::get_if<Own>(&entry->second.role)) {

@@ -269,7 +269,7 @@ class RouteTable {
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool is_allowed(const Child& child, const Job& job) const;
-    bool can_serve(JobId host, const Child& child, const Entry& entry) const;
+    bool may_have(const Child& child, const Entry& entry) const;
     const KeptPartition* kept(JobId child) const;
     /// The partition of an instance, the present one or an earlier one.
     const KeptPartition* family_of(JobId child) const;

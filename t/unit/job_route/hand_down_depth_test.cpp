@@ -43,7 +43,7 @@ HandDown::Job a_debug_job(Standing standing, std::int64_t cores, JobId child = {
 
 }  // namespace
 
-// Mutant: modules/job-route/hand_down_pass.cpp: kind.is_bound = !takers.is_one; => kind.is_bound = true;
+// Mutant: modules/job-route/hand_down.cpp: reach.is_bound = !takers.is_one; => reach.is_bound = true;
 TEST_CASE("hand down: what one child alone takes goes there without a bound, and takes no place of others") {
     HandDown plan(2);
     plan.set_child(left, {{"batch", "debug"}, 4, 4, true});
@@ -86,7 +86,7 @@ TEST_CASE("hand down: what waits in its only child goes to a guest's that has ro
     CHECK(plan.plan(one_takes_debug()) == Moves{{JobId{10}, left, right}});
 }
 
-// Mutant: modules/job-route/hand_down.cpp: child.growth *= 2; => child.growth *= 1;
+// Mutant: modules/job-route/hand_down.cpp: room.growth *= 2; => room.growth *= 1;
 TEST_CASE("hand down: a child with idle cores gets more each second, of those that fit, as long as they do not start") {
     HandDown plan(2);
     plan.set_child(left, of_cores(4));

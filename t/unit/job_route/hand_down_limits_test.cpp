@@ -208,7 +208,7 @@ TEST_CASE("limits of a partition: a lender lends within its limits") {
 }
 
 // Mutant: modules/job-route/hand_down_tallies.cpp: ].counts.add(jobs.user, cores); => ].counts.total();
-// Mutant: modules/job-route/hand_down_loans.cpp: uncount(late.holder, kind_of(job)); => (void)kind_of(job);
+// Mutant: modules/job-route/hand_down_loans.cpp: uncount(late.holder, *late.kind); => (void)late.kind;
 TEST_CASE("limits of a partition: a job without room does not take the place of a borrowed one, again and again") {
     HandDown plan(2);
     const JobId elsewhere{3};

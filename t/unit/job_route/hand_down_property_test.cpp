@@ -149,7 +149,7 @@ TEST_CASE("hand down: no job waits that an idle child with room could run", "[pr
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: budget.ahead < 2 * budget.child => budget.ahead < 0 * budget.child
+// Mutant: modules/job-route/hand_down_pass.cpp: budget.ahead < 2 * budget.growth => budget.ahead < 0 * budget.growth
 TEST_CASE("hand down: a plan that was carried out leaves nothing to move", "[property]") {
     draw::property("so nothing goes back and forth", [] {
         Site site = a_site();
@@ -267,7 +267,7 @@ TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[pro
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: takes(jobs.kind, facts.rank) || => takes(jobs.kind, 0) ||
+// Mutant: modules/job-route/hand_down.cpp: takes(jobs.kind, facts.rank) || => takes(jobs.kind, 0) ||
 TEST_CASE("hand down: no job waits that an idle child with room, which takes it, could run", "[property]") {
     draw::property("after each plan", [] {
         Site site = a_ruled_site();

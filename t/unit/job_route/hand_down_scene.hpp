@@ -38,7 +38,7 @@ inline Moves planned(HandDown& plan) {
 }
 
 /// Whether the job should not start with the cores that its child has given it.
-inline bool is_objected(const HandDown& plan, JobId id, const HandDown::Rules& rules) {
+inline bool is_objected(HandDown& plan, JobId id, const HandDown::Rules& rules) {
     return !plan.objections({id}, rules).empty();
 }
 

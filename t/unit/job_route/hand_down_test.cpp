@@ -233,6 +233,7 @@ TEST_CASE("hand down: only to children that are open, large enough, serve the qu
     plan.remove_child(JobId{4});
     CHECK(planned(plan).empty());
     const auto small = [](const HandDown::JobClass&) { return HandDown::Takers{2}; };
+    plan.rules_changed();
     CHECK(plan.plan({[](JobId, JobId) { return true; }, small, all_take}) ==
           Moves{{JobId{10}, {}, left}});  // it says why not
 }

@@ -84,7 +84,7 @@ TEST_CASE("unfit: a job that one partition cannot run goes to the next, and ends
     CHECK(end.tap[0].note == "in the partition one: no such node; in the partition two: no such node");
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: || jobs.is_unfit_for(budgets_[i].id)) { => ) {
+// Mutant: modules/job-route/hand_down.cpp: || jobs.is_unfit_for(rooms_[i].id)) { => ) {
 TEST_CASE("unfit: a partition that is down is waited for, and the one that cannot is not asked again") {
     RouteTable table = with_a_job_in_one();
     REQUIRE(table.report(cannot(host)));
