@@ -25,6 +25,17 @@ bool is_about_the_job(int errnum) {
     return errnum == EINVAL || errnum == EPERM || errnum == EPROTO || errnum == E2BIG;
 }
 
+/// Nothing where the message brings no orders. There may be many: they are read where they stand.
+std::optional<Result<std::vector<Order>>> orders_of(flux_future_t* f) {
+    const char* text = nullptr;
+    if (flux_rpc_get(f, &text) < 0 || text == nullptr) {
+        return std::nullopt;
+    }
+    FlatJson reader;
+    const FlatValue message = reader.read(text);
+    return message["orders"] ? std::optional(decode_orders(message)) : std::nullopt;
+}
+
 }  // namespace
 
 ChildRole::ChildRole(flux_t* h, Config config, ChildLink& link, Callbacks callbacks)
@@ -143,6 +154,11 @@ void ChildRole::attach_if_ready() {
 }
 
 void ChildRole::on_attach(flux_future_t* f) {
+    if (const auto orders = orders_of(f)) {
+        flux_future_reset(f);
+        follow(*orders);
+        return;
+    }
     Json answer;
     const flux::Caught caught = flux::catching([&] { answer = flux::rpc_get(f, "attach"); });
     if (caught.errnum != 0) {
@@ -168,8 +184,12 @@ void ChildRole::on_attach(flux_future_t* f) {
         callbacks_.drained(flux::value_or_throw(decode_drains(drained)));
         return;
     }
-    const auto orders = decode_orders(answer.get());
-    if (!orders) {  // the next attach repeats what the orders were for
+    on_attach_failed(EPROTO, "the parent sent a message of an unknown kind");
+}
+
+/// The next attach repeats what invalid orders were for.
+void ChildRole::follow(const Result<std::vector<Order>>& orders) {
+    if (!orders) {
         on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
         return;
     }
@@ -208,7 +228,7 @@ void ChildRole::send_report() {
     report.session = session_;
     report.own_jobs = own_jobs_;
     report.own_cores = own_cores_;
-    report_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
+    report_ = flux::rpc_text(parent_->handle(), "job-route.report", text_of(report));
     flux::then<&ChildRole::on_report>(report_.get(), this);
 }
 
@@ -254,7 +274,7 @@ void ChildRole::beat() {
         report.session = session_;
         report.own_jobs = own_jobs_;
         report.own_cores = beat_cores_ = own_cores_;
-        beat_ = flux::rpc(parent_->handle(), "job-route.report", encode(report));
+        beat_ = flux::rpc_text(parent_->handle(), "job-route.report", text_of(report));
         flux::then<&ChildRole::on_beat>(beat_.get(), this);
     }
     arm_heart();

@@ -51,30 +51,94 @@ std::string text_or_empty(const char* text) {
     return text != nullptr ? text : "";
 }
 
-Result<ChildEvent> decode_child_event(json_t* value) {
+bool read(FlatValue value, std::int64_t& to) {
+    const auto integer = value.integer();
+    to = integer.value_or(0);
+    return integer.has_value();
+}
+
+/// Of 64 bits: jansson writes the higher half as negative numbers.
+bool read(FlatValue value, std::uint64_t& to) {
+    const auto integer = value.integer();
+    to = static_cast<std::uint64_t>(integer.value_or(0));
+    return integer.has_value();
+}
+
+bool read(FlatValue value, int& to) {
+    const auto integer = value.integer();
+    to = static_cast<int>(integer.value_or(0));
+    return integer == to;
+}
+
+bool read(FlatValue value, double& to) {
+    const auto number = value.number();
+    to = number.value_or(0);
+    return number.has_value();
+}
+
+bool read(FlatValue value, std::string& to) {
+    auto text = value.string();
+    to = text ? std::move(*text) : std::string();
+    return text.has_value();
+}
+
+template <typename T>
+constexpr const char* kind_of_value = std::is_same_v<T, std::string> ? "a text"
+                                      : std::is_same_v<T, double>    ? "a number"
+                                                                     : "an integer";
+
+/// Members of an object, read one by one. The first one that is not as it must be is the error.
+class Members {
+  public:
+    explicit Members(FlatValue object) : object_(object) {
+        if (!object.is_object()) {
+            error_ = "must be an object";
+        }
+    }
+    template <typename T>
+    Members& must(std::string_view key, T& to) {
+        return take(key, to, true);
+    }
+    template <typename T>
+    Members& may(std::string_view key, T& to) {
+        return take(key, to, false);
+    }
+    /// Empty: none.
+    const std::string& error() const { return error_; }
+
+  private:
+    template <typename T>
+    Members& take(std::string_view key, T& to, bool is_needed) {
+        const FlatValue value = object_[key];
+        if (error_.empty() && (value ? !read(value, to) : is_needed)) {
+            error_ = std::string(key) + " must be " + kind_of_value<T>;
+        }
+        return *this;
+    }
+    FlatValue object_;
+    std::string error_;
+};
+
+Result<ChildEvent> decode_child_event(FlatValue value) {
     ChildEvent event;
-    json_int_t id = 0;
-    json_int_t local = 0;
-    const char* name = nullptr;
-    const char* R = nullptr;
-    const char* type = nullptr;
-    const char* note = nullptr;
-    json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?I s?s s?i s?s s?i s?s}", "id", &id, "name", &name, "local", &local,
-                       "R", &R, "status", &event.status, "type", &type, "severity", &event.severity, "note",
-                       &note) < 0) {
-        return bad(static_cast<const char*>(error.text));
+    std::string name;
+    const Members members = Members(value)
+                                .must("id", event.id.value)
+                                .must("name", name)
+                                .may("local", event.local.value)
+                                .may("R", event.R)
+                                .may("status", event.status)
+                                .may("type", event.type)
+                                .may("severity", event.severity)
+                                .may("note", event.note);
+    if (!members.error().empty()) {
+        return bad(members.error());
     }
     const auto kind = index_of(event_names, name);
     if (!kind) {
-        return bad(std::string("unknown event \"") + name + "\"");
+        return bad("unknown event \"" + name + "\"");
     }
     event.kind = static_cast<EventKind>(*kind);
-    event.id = JobId{static_cast<std::uint64_t>(id)};
-    event.local = LocalId{static_cast<std::uint64_t>(local)};
-    event.R = text_or_empty(R);
-    event.type = text_or_empty(type);
-    event.note = text_or_empty(note);
     if (event.kind == EventKind::exception && (event.type.empty() || event.severity < 0 || event.severity > 7)) {
         return bad("an exception needs a type, and a severity from 0 to 7");
     }
@@ -84,11 +148,11 @@ Result<ChildEvent> decode_child_event(json_t* value) {
     return event;
 }
 
-Json encode(const ChildEvent& event) {
-    Json value = Json::object();
-    value.set("id", event.id.value).set("name", event_names.at(static_cast<std::size_t>(event.kind)));
+std::string text_of(const ChildEvent& event) {
+    ObjectText value;
+    value.set("id", number(event.id.value)).set("name", event_names.at(static_cast<std::size_t>(event.kind)));
     if (event.local.value != 0) {
-        value.set("local", event.local.value);
+        value.set("local", number(event.local.value));
     }
     if (event.kind == EventKind::allocated) {
         value.set("R", event.R);
@@ -99,44 +163,40 @@ Json encode(const ChildEvent& event) {
     } else if (event.kind == EventKind::published) {
         value.set("note", event.note);
     }
-    return value;
+    return value.text();
 }
 
-Result<Order> decode_order(json_t* value) {
+Result<Order> decode_order(FlatValue value) {
     Order order;
-    json_int_t id = 0;
-    json_int_t userid = 0;
-    json_int_t priority = 0;
+    std::string op;
+    std::uint64_t userid = 0;
     double submit = 0.;
-    const char* op = nullptr;
-    const char* jobspec = nullptr;
-    const char* queue = nullptr;
-    const char* output = nullptr;
-    const char* type = nullptr;
-    const char* note = nullptr;
-    json_error_t error;
-    if (json_unpack_ex(value, &error, 0, "{s:I s:s s?s s?i s?I s?s s?s s?I s?F s?s s?s s?i}", "id", &id, "op", &op,
-                       "jobspec", &jobspec, "urgency", &order.urgency, "userid", &userid, "queue", &queue, "output",
-                       &output, "priority", &priority, "submit", &submit, "type", &type, "note", &note, "signum",
-                       &order.signum) < 0) {
-        return bad(static_cast<const char*>(error.text));
+    order.type = "cancel";
+    const Members members = Members(value)
+                                .must("id", order.id.value)
+                                .must("op", op)
+                                .may("jobspec", order.jobspec)
+                                .may("urgency", order.urgency)
+                                .may("userid", userid)
+                                .may("queue", order.queue)
+                                .may("output", order.output)
+                                .may("priority", order.priority)
+                                .may("submit", submit)
+                                .may("type", order.type)
+                                .may("note", order.note)
+                                .may("signum", order.signum);
+    if (!members.error().empty()) {
+        return bad(members.error());
     }
     const auto kind = index_of(order_names, op);
     if (!kind) {
-        return bad(std::string("unknown op \"") + op + "\"");
+        return bad("unknown op \"" + op + "\"");
     }
     order.kind = static_cast<OrderKind>(*kind);
-    order.id = JobId{static_cast<std::uint64_t>(id)};
     order.userid = static_cast<std::uint32_t>(userid);
-    order.priority = priority;
     if (const auto since = duration_from_number(submit)) {
         order.submit = Instant{*since};
     }
-    order.jobspec = text_or_empty(jobspec);
-    order.queue = text_or_empty(queue);
-    order.output = text_or_empty(output);
-    order.type = type != nullptr ? type : "cancel";
-    order.note = text_or_empty(note);
     if (order.kind == OrderKind::submit && order.jobspec.empty()) {
         return bad("submit needs a jobspec");
     }
@@ -178,6 +238,23 @@ Result<std::vector<T>> decode_array(json_t* array, const std::string& where, Dec
         Result<T> value = decode(element);
         if (!value) {
             return bad(where + "[" + std::to_string(index) + "]: " + value.error().message);
+        }
+        values.push_back(std::move(value).value());
+    }
+    return values;
+}
+
+/// The same of an array that is read in place.
+template <typename T, typename Decode>
+Result<std::vector<T>> decode_elements(FlatValue array, const std::string& where, Decode&& decode) {
+    std::vector<T> values;
+    if (!array.is_array()) {
+        return bad(where + " must be an array");
+    }
+    for (FlatValue element = array.first(); element; element = element.next()) {
+        Result<T> value = decode(element);
+        if (!value) {
+            return bad(where + "[" + std::to_string(values.size()) + "]: " + value.error().message);
         }
         values.push_back(std::move(value).value());
     }
@@ -320,49 +397,42 @@ Result<AttachHead> read_attach_head(FlatValue payload) {
     return AttachHead{JobId{static_cast<std::uint64_t>(*child)}, size_of(payload["serves"]), size_of(payload["known"])};
 }
 
-Json encode(const Report& report) {
-    Json events = Json::array();
+std::string text_of(const Report& report) {
+    ArrayText events;
     for (const ChildEvent& event : report.events) {
-        events.append(encode(event));
+        events.splice(text_of(event));
     }
-    Json payload = Json::object();
-    payload.set("jobid", report.child.value).set("session", report.session);
-    payload.set("seq", report.events.empty() ? 0 : report.events.front().seq).set("events", std::move(events));
-    payload.set("own", report.own_jobs).set("own_cores", report.own_cores);
-    return payload;
+    ObjectText payload;
+    payload.set("jobid", number(report.child.value)).set("session", report.session);
+    payload.set("seq", number(report.events.empty() ? 0 : report.events.front().seq)).splice("events", events.text());
+    return payload.set("own", report.own_jobs).set("own_cores", report.own_cores).text();
 }
 
-Result<Report> decode_report(json_t* payload) {
+Result<Report> decode_report(FlatValue payload) {
     Report report;
-    json_int_t child = 0;
-    json_int_t seq = 0;
-    json_int_t own = 0;
-    json_int_t own_cores = 0;
-    const char* session = nullptr;
-    json_t* events = nullptr;
-    json_error_t error;
-    if (json_unpack_ex(payload, &error, 0, "{s:I s:s s:I s:o s?I s?I}", "jobid", &child, "session", &session, "seq",
-                       &seq, "events", &events, "own", &own, "own_cores", &own_cores) < 0) {
-        return bad(std::string("report: ") + static_cast<const char*>(error.text));
+    std::uint64_t seq = 0;
+    const Members members = Members(payload)
+                                .must("jobid", report.child.value)
+                                .must("session", report.session)
+                                .must("seq", seq)
+                                .may("own", report.own_jobs)
+                                .may("own_cores", report.own_cores);
+    if (!members.error().empty()) {
+        return bad("report: " + members.error());
     }
-    if (own_cores < 0 || own_cores > cores_max) {
+    if (report.own_cores < 0 || report.own_cores > cores_max) {
         return bad("report: own_cores must be from 0 to " + std::to_string(cores_max));
     }
-    if (own < 0 || own > own_jobs_max) {
+    if (report.own_jobs < 0 || report.own_jobs > own_jobs_max) {
         return bad("report: own must be from 0 to " + std::to_string(own_jobs_max));
     }
-    auto decoded = decode_array<ChildEvent>(events, "report: events", decode_child_event);
+    auto decoded = decode_elements<ChildEvent>(payload["events"], "report: events", decode_child_event);
     if (!decoded) {
         return decoded.error();
     }
-    report.child = JobId{static_cast<std::uint64_t>(child)};
-    report.session = session;
-    report.own_jobs = own;
-    report.own_cores = own_cores;
     report.events = std::move(decoded).value();
-    auto next = static_cast<std::uint64_t>(seq);
     for (ChildEvent& event : report.events) {
-        event.seq = next++;
+        event.seq = seq++;
     }
     return report;
 }
@@ -386,8 +456,8 @@ std::string OrdersText::text() {
     return std::move(text_);
 }
 
-Result<std::vector<Order>> decode_orders(json_t* payload) {
-    return decode_array<Order>(json_object_get(payload, "orders"), "orders", decode_order);
+Result<std::vector<Order>> decode_orders(FlatValue payload) {
+    return decode_elements<Order>(payload["orders"], "orders", decode_order);
 }
 
 Json encode(const TapOp& op, const Json& R) {

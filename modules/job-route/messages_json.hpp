@@ -25,8 +25,9 @@ Result<Attach> decode_attach(json_t* payload);
 /// Read where it stands: a guest's payload may have megabytes, of which a tree is many times as large. O(size).
 Result<AttachHead> read_attach_head(FlatValue payload);
 
-Json encode(const Report& report);
-Result<Report> decode_report(json_t* payload);
+/// Written without a tree of values, and read where it stands: each job that ends costs an instance some of these.
+std::string text_of(const Report& report);
+Result<Report> decode_report(FlatValue payload);
 Result<ReportHead> read_report_head(FlatValue payload);
 
 /// The text of the message that brings orders. There may be many: written without a tree of values.
@@ -39,7 +40,7 @@ class OrdersText {
   private:
     std::string text_;
 };
-Result<std::vector<Order>> decode_orders(json_t* payload);
+Result<std::vector<Order>> decode_orders(FlatValue payload);
 
 /// One entry of job-manager.jobroute.update's `jobs`. For alloc, `R` is the document that the parent's job gets.
 Json encode(const TapOp& op, const Json& R);

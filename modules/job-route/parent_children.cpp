@@ -93,7 +93,7 @@ void ParentRole::report(const flux_msg_t* msg) {
     const FlatValue payload = flux::read_in_place(msg, reader);
     const ReportHead head = value_or_throw(read_report_head(payload));
     value_or_throw(table_.may_report(head, caller_of(msg)));  // the rest takes long
-    const Report report = value_or_throw(decode_report(Json::of(payload).get()));
+    const Report report = value_or_throw(decode_report(payload));
     const ResourceMap& resources = sessions_.at(head.child).resources;
     const std::uint64_t seq =
         value_or_throw(table_.report(report, [&resources](const std::string& R) { return resources.map(R); }));

@@ -66,12 +66,6 @@ class Meter {
     double began_;
 };
 
-Json parsed(const std::string& text) {
-    auto payload = Json::parse(text);
-    WEIR_CHECK(payload.has_value());
-    return std::move(*payload);
-}
-
 }  // namespace
 
 // ---- an instance ----
@@ -217,7 +211,7 @@ bool RoutedInstance::act_as_child() {
     if (report.events.empty()) {
         return false;
     }
-    const std::string text = route::encode(report).dump();
+    const std::string text = route::text_of(report);
     RouteLoad& here = tree_.level(level_);
     here.reports += 1;
     here.report_bytes += text.size();
@@ -234,7 +228,8 @@ bool RoutedInstance::act() {
 
 void RoutedInstance::take_orders(const std::string& text) {
     const Meter meter(tree_.level(level_));
-    const auto orders = route::decode_orders(parsed(text).get());
+    FlatJson reader;
+    const auto orders = route::decode_orders(reader.read(text));
     WEIR_CHECK(orders.has_value());
     for (const Order& order : *orders) {
         link_.order(order);
@@ -244,7 +239,8 @@ void RoutedInstance::take_orders(const std::string& text) {
 
 std::uint64_t RoutedInstance::take_report(const std::string& text) {
     const Meter meter(tree_.level(level_));
-    const auto report = route::decode_report(parsed(text).get());
+    FlatJson reader;
+    const auto report = route::decode_report(reader.read(text));
     WEIR_CHECK(report.has_value());
     const auto seq = table_.report(*report);
     WEIR_CHECK(seq.has_value());

@@ -12,8 +12,9 @@ inline Result<std::vector<Order>> sent_and_read(const std::vector<Order>& orders
     for (const Order& order : orders) {
         message.add(order);
     }
-    const auto read = Json::parse(message.text());
-    return read ? decode_orders(read->get()) : Result<std::vector<Order>>(read.error());
+    const std::string text = message.text();
+    FlatJson reader;
+    return decode_orders(reader.read(text));
 }
 
 }  // namespace weir::route::test
