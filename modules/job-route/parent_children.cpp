@@ -98,16 +98,7 @@ void ParentRole::report(const flux_msg_t* msg) {
     const std::uint64_t seq =
         value_or_throw(table_.report(report, [&resources](const std::string& R) { return resources.map(R); }));
     reports_ += 1;
-    ParentActions actions = table_.take();
-    const bool is_news = !actions.tap.empty();
-    next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
-    actions.tap.clear();
-    if (is_news) {
-        next_.replies.push_back({flux::keep(msg), seq});
-    } else {
-        flux::respond(h_, msg, Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(seq))));
-    }
-    perform(std::move(actions));
+    fresh_replies_.push_back({flux::keep(msg), seq});
     callbacks_.changed();
 }
 

@@ -66,11 +66,12 @@ void ParentRole::reset() {
     while (!sessions_.empty()) {
         close(sessions_.begin()->first);
     }
-    for (const Batch* batch : {&current_, &next_}) {
-        for (const Reply& reply : batch->replies) {
+    for (const std::vector<Reply>* replies : {&current_.replies, &next_.replies, &fresh_replies_}) {
+        for (const Reply& reply : *replies) {
             flux::respond_error(h_, reply.request.get(), EOWNERDEAD, "this session is over: attach again");
         }
     }
+    fresh_replies_.clear();
     commit_.reset();
     update_.reset();
     fetches_.clear();
@@ -82,7 +83,13 @@ void ParentRole::reset() {
 // ---- what the table wants ----
 
 void ParentRole::perform(ParentActions actions) {
-    next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
+    if (actions.tap.empty()) {
+        answer(std::exchange(fresh_replies_, {}));
+    } else {
+        next_.ops.insert(next_.ops.end(), actions.tap.begin(), actions.tap.end());
+        std::move(fresh_replies_.begin(), fresh_replies_.end(), std::back_inserter(next_.replies));
+        fresh_replies_.clear();
+    }
     for (const JobId child : actions.silent) {
         flux::log(
             h_, LOG_WARNING,
@@ -192,13 +199,16 @@ void ParentRole::on_updated(flux_future_t* f) {
 
 void ParentRole::end_batch() {
     mirrored_ += current_.ops.size();
-    for (const Reply& reply : current_.replies) {
+    answer(std::exchange(current_, {}).replies);
+    start_batch();
+    callbacks_.changed();
+}
+
+void ParentRole::answer(const std::vector<Reply>& replies) {
+    for (const Reply& reply : replies) {
         flux::respond(h_, reply.request.get(),
                       Json::own(json_pack("{s:I}", "seq_acked", static_cast<json_int_t>(reply.seq))));
     }
-    current_ = {};
-    start_batch();
-    callbacks_.changed();
 }
 
 /// The journal's jobspec has no environment. Where the stored one has none either (stock Flux), it is in J. Flags 2

@@ -84,6 +84,7 @@ class ParentRole {
     bool is_told(const flux_msg_t* msg, JobId job, bool is_instance) const;
 
     Batch decoded(std::vector<TapOp> ops);
+    void answer(const std::vector<Reply>& replies);
     void start_batch();
     void send_update();
     void on_committed(flux_future_t* f);
@@ -116,6 +117,7 @@ class ParentRole {
     std::map<JobId, Session> sessions_;
     std::map<std::uint32_t, Thinned> guests_attached_;  ///< by user: how often a child of his attached
     std::optional<Drains> drains_;                      ///< none: not known yet
+    std::vector<Reply> fresh_replies_;                  ///< to reports whose consequences are not known yet
     Batch next_;
     Batch current_;
     flux::Future commit_;

@@ -65,9 +65,7 @@ Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R
     if (std::exchange(child->own_cores, report.own_cores) != report.own_cores) {
         refile_child(report.child, *child);
     }
-    Allocations allocations{map_R, {}, {}};
-    for (std::size_t i = 0; i < report.events.size(); i++) {
-        const ChildEvent& event = report.events[i];
+    for (const ChildEvent& event : report.events) {
         if (event.seq <= child->seq) {
             continue;
         }
@@ -88,10 +86,7 @@ Result<std::uint64_t> RouteTable::report(const Report& report, const MapR& map_R
                 }
             }
         } else if (entry != jobs_.end() && entry->second.is_with(report.child)) {
-            if (event.kind == ChildEvent::Kind::allocated && i >= allocations.checked_to) {
-                check_allocations(report, i, allocations);
-            }
-            apply(*child, *entry, event, allocations);
+            apply(*child, *entry, event, map_R);
         } else if (event.kind == ChildEvent::Kind::accepted && entry != jobs_.end()) {
             disown(report.child, *child, event.id, false);  // submitted when the link that ordered it was gone
         } else if (event.kind == ChildEvent::Kind::accepted) {
@@ -113,7 +108,7 @@ void RouteTable::offer_again(Child& child) {
 /// A child starts a job only after `go`, which follows the record of its allocation: an earlier start or finish is a
 /// guest's lie, and on record it would keep the job in SCHED for ever. An exception that does not end the job is one
 /// too: the job may go to another child, and its own end would be taken for that exception.
-void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, const Allocations& allocations) {
+void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, const MapR& map_R) {
     using Kind = ChildEvent::Kind;
     Job& job = entry.second;
     AskedOnce& asked = job.routed()->asked;
@@ -131,7 +126,7 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, cons
             on_returned(child, entry);
             break;
         case Kind::allocated:
-            on_allocated(entry, event, allocations);
+            on_allocated(entry, event, map_R);
             break;
         case Kind::started:
             if (has_alloc(job.progress) && !has_start(job.progress) && asked.add_new(AskedOnce::Step::start)) {
@@ -166,55 +161,33 @@ void RouteTable::apply(Child& child, Entry& entry, const ChildEvent& event, cons
     }
 }
 
-/// Whether an allocation is news that has to be checked: see on_allocated().
+/// Whether an allocation is news.
 bool RouteTable::is_open_to_alloc(const Job& job) {
     const Given* given = job.given();
     return given != nullptr && !has_alloc(job.progress) && !is_ending(job.progress) && !given->is_alloc_asked;
 }
 
-/// Judges this allocation and those that follow it without another event between: what they decide is one plan, so that
-/// a child that starts thousands of jobs at once costs one.
-void RouteTable::check_allocations(const Report& report, std::size_t from, Allocations& allocations) {
-    std::vector<JobId> ids;
-    std::size_t to = from;
-    for (; to < report.events.size() && report.events[to].kind == ChildEvent::Kind::allocated; to++) {
-        const auto entry = jobs_.find(report.events[to].id);
-        if (entry != jobs_.end() && entry->second.is_with(report.child) && is_open_to_alloc(entry->second) &&
-            !entry->second.given()->may_have_alloc && entry->second.urgency != 0) {
-            ids.push_back(entry->first);
-        }
-    }
-    allocations.checked_to = to;
-    allocations.objections = hand_down_.objections(ids, rules());
-}
-
-/// The child's scheduler chose among the jobs that are there. It has not started any. If a job of a higher priority is
-/// on its way there, the reported one keeps the cores without starting until that one is there. If a limit does not
-/// allow the job any more, or its user holds it, it is recalled, and its cores become free.
-void RouteTable::on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations) {
-    Job& job = entry.second;
-    Given& given = *job.given();
+/// The child has not started it. All allocations that come together are judged together by the next take(): what they
+/// decide is one plan, so that children that start thousands of jobs at once cost one.
+void RouteTable::on_allocated(Entry& entry, const ChildEvent& event, const MapR& map_R) {
+    const Job& job = entry.second;
     if (has_alloc(job.progress)) {
         order_go(entry);
         return;
     }
-    if (!is_open_to_alloc(job)) {
+    const auto held = held_allocations_.find(entry.first);
+    const bool is_known = held != held_allocations_.end() && held->second.local == job.given()->local;
+    if (!is_open_to_alloc(job) || is_known) {
         return;
     }
-    using Objection = HandDown::Objection;
-    const auto found = allocations.objections.find(entry.first);
-    const bool is_news = !given.may_have_alloc;
-    const Objection* objection = is_news && found != allocations.objections.end() ? &found->second : nullptr;
-    const bool is_coming = objection != nullptr && objection->kind == Objection::Kind::coming;
-    if (is_news && (job.urgency == 0 || (objection != nullptr && !is_coming))) {
-        decline_alloc(entry, objection);
-    } else if (auto R = allocations.map_R ? allocations.map_R(event.R) : Result<std::string>(event.R); !R) {
+    auto R = map_R ? map_R(event.R) : Result<std::string>(event.R);
+    if (!R) {
         refuse_alloc(entry, R.error().message);
-    } else if (is_coming) {
-        held_allocations_.insert_or_assign(entry.first, HeldAllocation{given.child, given.local, std::move(R).value()});
-    } else {
-        accept_alloc(entry, std::move(R).value());
+        return;
     }
+    const Given& given = *job.given();
+    held_allocations_.insert_or_assign(entry.first, HeldAllocation{given.child, given.local, std::move(R).value()});
+    hand_down_.recheck();
 }
 
 void RouteTable::accept_alloc(Entry& entry, std::string R) {
@@ -240,29 +213,38 @@ void RouteTable::decline_alloc(Entry& entry, const HandDown::Objection* objectio
     recall(entry);
 }
 
-/// The better job is there, or goes elsewhere. A copy that was recalled meanwhile, or ended, is not there any more.
-void RouteTable::settle_held_allocations() {
+/// A copy that was recalled meanwhile, or ended, has no allocation any more.
+void RouteTable::drop_ended_allocations() {
     std::erase_if(held_allocations_, [this](const auto& held) {
         const auto entry = jobs_.find(held.first);
         return entry == jobs_.end() || attached_child(held.second.child) == nullptr ||
                !entry->second.is_with(held.second.child) || entry->second.given()->local != held.second.local ||
                !is_open_to_alloc(entry->second);
     });
+}
+
+/// The child's scheduler chose among the jobs that are there. If a job of a higher priority is on its way there, the
+/// one that it chose keeps the cores without starting until that one is there, or goes elsewhere. If a limit does not
+/// allow the job any more, or its user holds it, it is recalled, and its cores become free.
+void RouteTable::settle_held_allocations() {
+    drop_ended_allocations();
     std::vector<JobId> ids;
     for (const auto& [id, held] : held_allocations_) {
         ids.push_back(id);
     }
-    const std::map<JobId, HandDown::Objection> objections = hand_down_.objections(ids, rules());
+    using Objection = HandDown::Objection;
+    const std::map<JobId, Objection> objections = hand_down_.objections(ids, rules());
     for (const JobId id : ids) {
         const auto found = objections.find(id);
-        const HandDown::Objection* objection = found != objections.end() ? &found->second : nullptr;
+        const Objection* objection = found != objections.end() ? &found->second : nullptr;
         Entry& entry = *jobs_.find(id);
-        if (entry.second.urgency != 0 && objection != nullptr && objection->kind == HandDown::Objection::Kind::coming) {
+        const bool is_held = entry.second.urgency == 0 && !entry.second.given()->may_have_alloc;
+        if (!is_held && objection != nullptr && objection->kind == Objection::Kind::coming) {
             continue;
         }
         std::string R = std::move(held_allocations_.at(id).R);
         held_allocations_.erase(id);
-        if (entry.second.urgency == 0 || objection != nullptr) {
+        if (is_held || objection != nullptr) {
             decline_alloc(entry, objection);
         } else {
             accept_alloc(entry, std::move(R));

@@ -161,7 +161,7 @@ class RouteTable {
     /// \param map_R is called once for each allocation that is news, since R may be costly to read; none: R is in the
     ///        numbers of this instance.
     /// \return the highest sequence number taken. Errors: stale session (owner_dead), a gap in the sequence.
-    /// O(events log jobs), and a plan (HandDown) for each run of allocations.
+    /// O(events log jobs). Allocations are judged by the next take().
     Result<std::uint64_t> report(const Report& report, const MapR& map_R = {});
 
     // ---- answers to actions ----
@@ -173,7 +173,7 @@ class RouteTable {
     /// A signal for the processes of a routed job. A child that does not know the order, or has no link, gets none.
     void signal(JobId id, int signum);
 
-    /// Plans the hand-down first, if one of its facts has changed.
+    /// Judges the allocations that were reported, and plans the hand-down, if one of its facts has changed.
     ParentActions take();
     /// Sets the configured partitions, attached or not, in the order of the configuration. A job that needs more cores
     /// than every partition that takes it has is routed all the same, and the child says why it cannot run. A job that
@@ -252,14 +252,8 @@ class RouteTable {
     using Jobs = std::map<JobId, Job>;
     using Entry = Jobs::value_type;
 
-    /// What the allocations in a report are checked against.
-    struct Allocations {
-        const MapR& map_R;
-        std::size_t checked_to;  ///< the first event behind those of which `objections` speaks
-        std::map<JobId, HandDown::Objection> objections;
-    };
-    /// The allocation of a copy that waits for a better job that is on its way to the child. If the copy were recalled
-    /// before that is there, the child would give the cores to the next one that it has.
+    /// The allocation of a copy that is not judged yet, or that waits for a better job that is on its way to the child.
+    /// If the copy were recalled before that is there, the child would give the cores to the next one that it has.
     struct HeldAllocation {
         JobId child;
         LocalId local;
@@ -290,8 +284,8 @@ class RouteTable {
     HandDown::Rules rules() const;
     void hand_down();
     static bool is_open_to_alloc(const Job& job);
-    void check_allocations(const Report& report, std::size_t from, Allocations& allocations);
-    void on_allocated(Entry& entry, const ChildEvent& event, const Allocations& allocations);
+    void on_allocated(Entry& entry, const ChildEvent& event, const MapR& map_R);
+    void drop_ended_allocations();
     void settle_held_allocations();
     void accept_alloc(Entry& entry, std::string R);
     void decline_alloc(Entry& entry, const HandDown::Objection* objection);
@@ -328,7 +322,7 @@ class RouteTable {
     void on_finish(Entry& entry);
     void on_exception(Entry& entry, const JournalEvent& event);
     void on_clean(Jobs::iterator entry);
-    void apply(Child& child, Entry& entry, const ChildEvent& event, const Allocations& allocations);
+    void apply(Child& child, Entry& entry, const ChildEvent& event, const MapR& map_R);
     bool try_others(Child& child, Entry& entry, const std::string& note);
     bool has_other_place(const Entry& entry) const;
     bool is_place_besides(JobId child) const;

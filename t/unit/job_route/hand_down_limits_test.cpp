@@ -286,7 +286,7 @@ TEST_CASE("route limits: users are told apart as soon as a limit counts them") {
     CHECK(table.words_of(JobId{101}).at(0).limit == "runs at most 1 job of a user; 0 run, and 1 starts before it");
 }
 
-// Mutant: modules/job-route/route_report.cpp: is_news && (job.urgency == 0 || => is_news && (false ||
+// Mutant: modules/job-route/route_report.cpp: is_held = entry.second.urgency == 0 && => is_held = false &&
 TEST_CASE("route limits: a held job that its child started all the same comes back") {
     RouteTable table = with_children({with_limits("small", host, {1, {}, {}, {}})});
     table.set_drained(other_host, true);

@@ -158,7 +158,7 @@ TEST_CASE("route report: the type of an exception is one word and short, and its
     CHECK(tap[0].note == "\\x1b[31m" + std::string(1019, 'y') + "...");
 }
 
-// Mutant: modules/job-route/route_report.cpp: if (!is_open_to_alloc(job)) { => if (false) {
+// Mutant: modules/job-route/route_report.cpp: if (!is_open_to_alloc(job) || is_known) { => if (false) {
 TEST_CASE("route report: R is read once for each allocation that is news, and for no other job") {
     RouteTable table = with_a_job({7, false});
     int count = 0;
@@ -217,7 +217,7 @@ RouteTable with_a_better_one_coming() {
 }  // namespace
 
 // Mutant: modules/job-route/route_hand_down.cpp: settle_held_allocations(); => if (false) settle_held_allocations();
-// Mutant: modules/job-route/route_report.cpp: } else if (is_coming) { => } else if (false) {
+// Mutant: modules/job-route/route_report.cpp: objection->kind == Objection::Kind::coming) { => false) {
 TEST_CASE("route report: a job keeps its cores in the child until the better one is there, and is recalled then") {
     RouteTable table = with_a_better_one_coming();
     Report report = a_report(ChildEvent::Kind::accepted, 3);
@@ -274,7 +274,7 @@ TEST_CASE("route report: an allocation that was kept for a better one is none af
     }
 }
 
-// Mutant: modules/job-route/route_report.cpp: i >= allocations.checked_to => i == 0
+// Mutant: modules/job-route/route_report.cpp: objections(ids, rules()); => objections({ids.begin(), ids.begin() + !ids.empty()}, rules());
 TEST_CASE("route report: of jobs allocated in one report each gives way to a better one on its way") {
     const JobId second{101};
     RouteTable table = with_a_job();

@@ -7,7 +7,6 @@
 #include "t/unit/job_route/route_scene.hpp"
 #include "t/unit/job_route/written_orders.hpp"
 
-using weir::Json;
 using namespace weir::route;
 using namespace weir::route::test;
 
@@ -117,7 +116,7 @@ TEST_CASE("signal: the order survives the way; one without a signal's number is 
         order.signum = wrong;
         CHECK(test::sent_and_read({order}).error().message == "orders[0]: signal needs a signum from 1 to 64");
     }
-    FlatJson reader;
+    weir::FlatJson reader;
     CHECK(decode_orders(reader.read(R"({"orders":[{"op":"signal","id":1,"signum":"USR1"}]})")).error().message ==
           "orders[0]: signum must be an integer");
 }
@@ -127,7 +126,7 @@ TEST_CASE("signal: an attach says that the child knows the order, and an older o
     CHECK_FALSE(decode_attach(encode(attach).get())->takes_signals);
     attach.takes_signals = true;
     CHECK(decode_attach(encode(attach).get())->takes_signals);
-    const auto older = Json::parse(R"({"jobid":1,"session":"s","serves":["batch"],"known":[]})");
+    const auto older = weir::Json::parse(R"({"jobid":1,"session":"s","serves":["batch"],"known":[]})");
     const auto decoded = decode_attach(older->get());
     REQUIRE(decoded);
     CHECK_FALSE(decoded->takes_signals);
