@@ -2,25 +2,28 @@
 // Owns: which ids a routed job has at the parent and in its child, also for a while after its end, when users still ask
 // for its output. Must not know anything else of the job.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <iterator>
-#include <map>
-#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "modules/job-route/messages.hpp"
 
 namespace weir::route {
 
-/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(log size) each.
+/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(1) expected each.
 class CopyIds {
   public:
     /// The child has the job under this id. A later copy of the job replaces an earlier one.
     void add(JobId id, LocalId local) {
         const auto [known, is_first] = local_of_.try_emplace(id, local);
-        if (!is_first && known->second != local) {
-            by_local_.erase({known->second, id});
+        if (!is_first && known->second == local) {
+            return;
+        }
+        if (!is_first) {
+            erase(known->second, id);
             known->second = local;
         }
         by_local_.emplace(local, id);
@@ -43,12 +46,8 @@ class CopyIds {
     }
     /// Two children may issue the same id, as Flux instances do. Then the id is ambiguous.
     JobId id_of(LocalId local) const {
-        const auto found = by_local_.lower_bound({local, JobId{}});
-        if (found == by_local_.end() || found->first != local) {
-            return {};
-        }
-        const auto after = std::next(found);
-        return after == by_local_.end() || after->first != local ? found->second : JobId{};
+        const auto [first, last] = by_local_.equal_range(local);
+        return first != last && std::next(first) == last ? first->second : JobId{};
     }
 
     static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
@@ -58,13 +57,17 @@ class CopyIds {
     void forget(const std::pair<const JobId, LocalId>& copy) {
         const auto known = local_of_.find(copy.first);
         if (known != local_of_.end() && known->second == copy.second) {
-            by_local_.erase({known->second, known->first});
+            erase(known->second, known->first);
             local_of_.erase(known);
         }
     }
+    void erase(LocalId local, JobId id) {
+        const auto [first, last] = by_local_.equal_range(local);
+        by_local_.erase(std::find(first, last, std::pair<const LocalId, JobId>(local, id)));
+    }
 
-    std::map<JobId, LocalId> local_of_;
-    std::set<std::pair<LocalId, JobId>> by_local_;
+    std::unordered_map<JobId, LocalId> local_of_;
+    std::unordered_multimap<LocalId, JobId> by_local_;
     std::deque<std::pair<const JobId, LocalId>> ended_;
 };
 

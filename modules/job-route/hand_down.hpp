@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "modules/job-route/messages.hpp"
@@ -266,7 +267,7 @@ class HandDown {
     std::int64_t depth_;
     std::int64_t way_ = 0;  ///< ticks added to each patience
     bool is_due_ = false;
-    std::map<JobId, Record> jobs_;
+    std::unordered_map<JobId, Record> jobs_;
     std::map<JobId, Child> children_;
     Rooms rooms_;                        ///< of each child, by id
     std::map<JobClass, Reach> reaches_;  ///< of classes without a user, as far as they were asked for

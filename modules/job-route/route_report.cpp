@@ -376,6 +376,7 @@ std::vector<JobId> RouteTable::instance_jobs() const {
             ids.push_back(id);
         }
     }
+    std::sort(ids.begin(), ids.end());
     return ids;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -249,7 +250,7 @@ class RouteTable {
     };
     /// The longest pause after a return, as a multiple of the patience.
     static constexpr std::int64_t refusal_pause_max = 32;
-    using Jobs = std::map<JobId, Job>;
+    using Jobs = std::unordered_map<JobId, Job>;
     using Entry = Jobs::value_type;
 
     /// The allocation of a copy that is not judged yet, or that waits for a better job that is on its way to the child.
