@@ -219,6 +219,7 @@ TEST_CASE("hand down: what a child gives as a better job arrives goes to that on
     }
 }
 
+// Mutant: modules/job-route/hand_down.hpp: reaches_.clear(); => ;
 TEST_CASE("hand down: only to children that are open, large enough, serve the queue and may have it") {
     HandDown plan(2);
     plan.set_child(left, of_cores(2));

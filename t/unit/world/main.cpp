@@ -6,6 +6,7 @@
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -117,7 +118,7 @@ int main(int argc, char** argv) {
     std::string seeds;
     std::string shape = "1x3x2";
     std::string faults;
-    std::string without;
+    std::vector<std::size_t> without;
     bool is_traced = false;
     Options options;
     app.add_option("--seed", seed, "the seed to run")->capture_default_str();
@@ -128,7 +129,8 @@ int main(int argc, char** argv) {
     auto* named = app.add_option("--faults", faults, "kinds of faults, with commas; empty: none");
     app.add_option("--jobs", options.jobs)->capture_default_str();
     app.add_option("--count", options.faults, "number of faults")->capture_default_str();
-    app.add_option("--without", without, "faults, by their numbers from 0, that do not happen; what a failure prints");
+    app.add_option("--without", without, "faults, by their numbers from 0, that do not happen; what a failure prints")
+        ->delimiter(',');
     CLI11_PARSE(app, argc, argv);
     options.shape = shape_of(shape);
     options.kinds = weir::world::fault_kinds();
@@ -139,10 +141,7 @@ int main(int argc, char** argv) {
             options.kinds.insert(kind);
         }
     }
-    std::istringstream numbers(without);
-    for (std::string number; std::getline(numbers, number, ',');) {
-        options.left_out.insert(std::stoul(number));
-    }
+    options.left_out.insert(without.begin(), without.end());
     if (is_traced) {
         options.trace = [](const std::string& line) { std::cout << line << "\n"; };
     }
