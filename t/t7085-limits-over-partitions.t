@@ -30,6 +30,10 @@ has_used() {
 		".nodes[] | select(.path == \"bio/@$2\") | .running_cores == 0 and .charged_core_us > $3" >/dev/null
 }
 
+in_debug() (
+	FLUX_URI=local://$WEIR_RUNDIR/debug/local-0 && "$@"
+)
+
 test_expect_success 'bob uses most of the site, alice all that was used in debug' '
 	start_weir --cores 9 --config site.toml --tree shares.toml && FLUX_URI=local://$WEIR_RUNDIR/local-0 && export FLUX_URI &&
 	weir submit --user bob -q batch -n4 --simulate=3s --wait x && weir submit --user alice -q debug -n2 --simulate=1s --wait x &&
@@ -38,14 +42,16 @@ test_expect_success 'bob uses most of the site, alice all that was used in debug
 test_expect_success 'her next job starts in debug: she is below 60 % of all' '
 	second=$(weir submit --json --user alice -q debug -n2 --simulate=1s x | jq .id) && wait_event $second start && wait_event $second clean
 '
-test_expect_success 'what is submitted to debug itself is checked there' '
-	direct=$(weir --uri run/debug submit --json --user alice -q "" -n1 --simulate=1s x | jq .id) &&
-	FLUX_URI=local://$WEIR_RUNDIR/debug/local-0 wait_event $direct priority &&
-	weir --uri run/debug why $direct | tee why && grep "bio/@alice has used its 60%" why && weir --uri run/debug cancel $direct
+test_expect_success 'so does one that she submits to debug itself' '
+	direct=$(in_debug weir submit --json --user alice -q "" -n1 --simulate=1s x | jq .id) &&
+	in_debug wait_event $direct start && in_debug wait_event $direct clean
 '
 test_expect_success 'when she has used 60 % of all, she waits for the site' '
 	weir submit --user alice -q debug -n4 --simulate=6s --wait x && has_used "" alice 20000000 &&
 	last=$(weir submit --json --user alice -q debug -n1 --simulate=1s x | jq .id) && wait_event $last priority &&
-	weir why $last | tee why && grep "bio/@alice has used its 60%" why && stop_weir
+	weir why $last | tee why && grep "bio/@alice has used its 60%" why &&
+	direct=$(in_debug weir submit --json --user alice -q "" -n1 --simulate=1s x | jq .id) &&
+	in_debug wait_until job-priority.explain "{\"id\":$direct}" "select(.limit != null and (.limit | test(\"bio/@alice has used its 60%\")))" >/dev/null &&
+	in_debug weir why $direct | tee why && grep "bio/@alice has used its 60%" why && stop_weir
 '
 test_done

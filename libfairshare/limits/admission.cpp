@@ -421,6 +421,11 @@ bool Admission::is_admitted(Id id) const {
     return known != jobs_.end() && known->second.state == State::admitted;
 }
 
+bool Admission::is_running(Id id) const {
+    const auto known = jobs_.find(id);
+    return known != jobs_.end() && known->second.state == State::running;
+}
+
 std::vector<Admission::Id> Admission::admitted() const {
     std::vector<Id> ids;
     for (const auto& [id, job] : jobs_) {

@@ -62,6 +62,9 @@ class Admission {
     bool is_held_back(Id id) const;
     /// Whether it was admitted and has not started.
     bool is_admitted(Id id) const;
+    /// Whether a pending job was admitted and may be starting.
+    bool has_place(Id id) const;
+    bool is_running(Id id) const;
     /// All admitted and recalled jobs that have not started, as far as is known, with those of keep_admitted() that no
     /// admit() has looked at yet.
     std::vector<Id> admitted() const;
@@ -107,8 +110,6 @@ class Admission {
         const PriorityOf& priority_of;
     };
 
-    /// Whether a pending job was admitted and may be starting.
-    bool has_place(Id id) const;
     void set(const ShareTree& tree, Id id, const Job& now);
     void count(const ShareTree& tree, const Job& job, bool more);
     /// The job no longer counts as running, or counts less: its limits may allow more.

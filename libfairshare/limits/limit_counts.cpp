@@ -224,4 +224,12 @@ bool has_limits(const ShareTree& tree) {
     return false;
 }
 
+bool has_limits(const ShareTree& tree, NodeId payer) {
+    return first_hit(tree, payer,
+                     [](NodeId node, const Limit& limit) {
+                         return std::optional(LimitHit{node, limit.kind, limit.hard, false, 0});
+                     })
+        .has_value();
+}
+
 }  // namespace weir

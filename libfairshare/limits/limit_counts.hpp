@@ -90,5 +90,7 @@ class LimitCounts {
 
 /// Whether any node has a limit. O(nodes).
 bool has_limits(const ShareTree& tree);
+/// Whether the payer or a node above it has a limit; `unassociated` has none. O(depth).
+bool has_limits(const ShareTree& tree, NodeId payer);
 
 }  // namespace weir

@@ -35,7 +35,7 @@ PriorityService::PriorityService(Settings settings, UserDatabase database, std::
       sends_(log_, is_child),
       charges_(settings_, book_, users_, accounting_, sends_.uplink()),
       children_(log_, book_, payers_, accounting_, sends_.uplink()),
-      gate_(settings_, book_, payers_, children_, is_child),
+      gate_({settings_, book_, payers_, children_, log_}, is_child),
       ranking_(settings_, users_, is_child),
       ranked_(settings_, {book_, accounting_, users_, ranking_, gate_, children_}, log_) {}
 
@@ -54,6 +54,7 @@ Result<std::vector<std::string>> PriorityService::restore(const SavedState& save
     sends_.uplink().restore(saved);
     children_.restore(saved);
     ranked_.site().restore(saved);
+    gate_.restore(saved);
     children_.restore_trees(trees_.in_force().time,
                             [this, revision = trees_.in_force().revision, present = accounting_.tree_ptr()] {
                                 return earlier_trees(trees_.before(members(), revision, EarlierTrees::kept), present);
@@ -86,6 +87,7 @@ std::vector<std::string> PriorityService::end_backlog(Instant now) {
     membership_.follow_charges([this](FluxJobId id) { gate_.count(tree(), id); });
     backlog_.clear();
     sends_.end_backlog(book_.pending());
+    gate_.resolve_places();
     gate_.end_backlog(tree());
     ranked_.end_backlog();
     is_synced_ = true;
@@ -139,6 +141,7 @@ void PriorityService::pass(Instant now, Pass which) {
     ranking_.push_head(now, which, sends_.plugin(), sends_.scheduler());
     if (which == Pass::full) {
         counts_.passes += 1;
+        gate_.renew_wishes();
     }
 }
 
@@ -157,6 +160,7 @@ void PriorityService::renew_all() {
     children_.forget_payers();
     gate_.restart(tree());
     membership_.resolve_all(gate_.is_limited());
+    gate_.resolve_places();
     gate_.count_all(tree());
     ranked_.put_all();
 }
@@ -187,10 +191,24 @@ void PriorityService::accept(TreeChangeover changeover) {
     log_ = std::move(changeover.log);
     payers_.set_tree(tree());
     book_.follow_tree(changeover.moved);
+    gate_.follow_tree(changeover.moved);
     ranking_.set_tree(tree());
     sends_.factors().restart();
     accounts_version_ += 1;
     renew_all();
+}
+
+// ---- places under limits ----
+
+PlaceWishes PriorityService::take_wishes(Instant now) {
+    return is_synced_ ? gate_.take_wishes([&](FluxJobId id) { return ranking_.fine_priority(id, now); })
+                      : PlaceWishes{};
+}
+
+void PriorityService::take_wishes_of(FluxJobId child, const PlaceWishes& wishes, Instant now) {
+    reach(now);
+    const std::vector<ChildPlaces::Change> changes = gate_.hear(child, wishes);
+    gate_.count_heard(tree(), changes);
 }
 
 // ---- children ----

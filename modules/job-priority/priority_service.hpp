@@ -124,6 +124,17 @@ class PriorityService {
                                const std::vector<FluxJobId>& hosts = {});
     std::uint64_t report(FluxJobId child, std::uint64_t first_seq, std::vector<UplinkRow> records, Instant now);
 
+    // ---- places under limits, of the parent and for the children: see Gate ----
+    /// What is to be said to the parent next; nothing during a backlog.
+    PlaceWishes take_wishes(Instant now);
+    bool has_wishes() const { return is_synced_ && gate_.has_wishes(); }
+    void take_answers(const std::vector<PlaceAnswer>& answers) { gate_.take_answers(tree(), answers); }
+    void set_parent(PlaceAsks::Parent parent) { gate_.set_parent(tree(), parent); }
+    /// A new link to a child that has our share tree. \return its number
+    std::uint64_t open_places(FluxJobId child) { return gate_.attach_child(tree(), child); }
+    void close_places(FluxJobId child) { gate_.detach_child(tree(), child); }
+    void take_wishes_of(FluxJobId child, const PlaceWishes& wishes, Instant now);
+
     /// What the children's factors changed by since the last call; see FactorPublication::changed().
     FactorPublication::Rows changed_factors() {
         return sends_.factors().changed(tree(), ranking_.shares().standings(), users_);
@@ -134,6 +145,11 @@ class PriorityService {
     StateBatch take_batch() { return log_.take(accounting_); }
     /// Usage by the hour that is not written yet.
     UsageHours unwritten_usage() const { return log_.unwritten_usage(accounting_); }
+    /// The state file has every change so far: what depends on it may be sent.
+    void written() {
+        sends_.uplink().written();
+        gate_.places().written();
+    }
     StateLog& log() { return log_; }
     const StateLog& log() const { return log_; }
 

@@ -191,8 +191,8 @@ Usage charged_in(World& world, Place& place) {
 
 /// What a user used who has no line is nobody's, and his again when he has one: of those whom an edit removed once, and
 /// of nobody, only the sum is known.
-void join_removed(const Place& place, Usage& usage) {
-    for (const std::uint32_t userid : place.removed) {
+void join_removed(const World& world, const Place& place, Usage& usage) {
+    for (const std::uint32_t userid : world.ruler_of(place).removed) {
         usage[nobody].core_us += usage[userid].core_us;
         usage.erase(userid);
     }
@@ -222,8 +222,8 @@ void check_time(World& world) {
         const auto slop = static_cast<std::int64_t>(
             world.submissions().size() * 1'000 + (is_stock ? world.counts().clock_steps * place.cores * 100'000 : 0));
         Usage held = truth_in(world, place);
-        join_removed(place, by_clock);
-        join_removed(place, held);
+        join_removed(world, place, by_clock);
+        join_removed(world, place, held);
         for (const auto& [userid, truth] : held) {
             const std::int64_t counted = by_clock[userid].core_us;
             if (std::abs(counted - truth.core_us) > slop + truth.core_us * std::abs(drift_ppm) / 1'000'000) {
@@ -244,8 +244,8 @@ void check_usage(World& world) {
     for (Place& place : world.places()) {
         Usage usage = usage_in(world, place, micros(place.live->process().clock.now(world.ground())));
         Usage charged = charged_in(world, place);
-        join_removed(place, usage);
-        join_removed(place, charged);
+        join_removed(world, place, usage);
+        join_removed(world, place, charged);
         for (const auto& [userid, got] : charged) {
             const Used& want = usage[userid];
             if (got.core_us != want.core_us) {
@@ -261,10 +261,11 @@ void check_usage(World& world) {
     }
 }
 
-/// An edit that was acknowledged is in force, unless a later one is.
+/// An edit that was acknowledged is in force, unless a later one is, in every instance that has that share tree.
 void check_edits(World& world) {
     for (const Place& place : world.places()) {
-        if (!place.edited.empty() && place.live->priority().service().trees().in_force().toml != place.edited) {
+        const std::string& edited = world.ruler_of(place).edited;
+        if (!edited.empty() && place.live->priority().service().trees().in_force().toml != edited) {
             world.ground().fail(place.name, "an acknowledged edit of the share tree is gone");
         }
     }

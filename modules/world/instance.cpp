@@ -107,7 +107,7 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
     manager_ = std::make_unique<Manager>(process_, disk, Manager::Facts{is_child, facts_.queues}, messages());
     executor_ = std::make_unique<Executor>(process_, *this, around_);
     priority_ = std::make_unique<PriorityPart>(
-        process_, disk, facts_.settings, PriorityPart::Facts{facts_.serial, facts_.host, cores},
+        process_, disk, facts_.settings, PriorityPart::Facts{facts_.serial, facts_.host, cores, facts_.is_following},
         PriorityPart::Peers{to_manager(Way::priority_in), [this] {
                                 Instance* parent = around_.parent();
                                 return parent != nullptr ? &parent->priority() : nullptr;

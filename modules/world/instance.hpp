@@ -73,6 +73,7 @@ class Instance {
         std::uint64_t host = 0;            ///< its job at the parent; 0: it is the root
         std::vector<std::uint32_t> cores;  ///< of the machine, in the order of its own numbers
         std::string serves;
+        bool is_following = false;
         std::set<std::string> queues;  ///< whose jobs its children run
         priority::Settings settings;
         Policy policy;

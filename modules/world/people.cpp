@@ -126,7 +126,7 @@ void World::plan_edits() {
     for (std::size_t i = 0; i < edits; ++i) {
         const std::size_t place = ground_.random.one_in(2) ? 0 : ground_.random.below(places_.size());
         const Duration delay = ground_.random.between(Duration(1s), submitting_for + 40s);
-        ground_.agenda.after(delay, [this, place] { edit_tree(places_[place]); });
+        ground_.agenda.after(delay, [this, place] { edit_tree(places_[places_[place].ruled_by]); });
     }
 }
 

@@ -28,8 +28,10 @@ void PriorityPart::connect() {
         return;
     }
     const std::uint64_t host = facts_.host;
+    const auto self = std::make_shared<std::weak_ptr<Link>>();
     uplink_ = Link::open(
-        *this, *parent, [this] { on_lost(); }, [parent, host] { parent->attached_.erase(host); });
+        *this, *parent, [this] { on_lost(); }, [parent, host, self] { parent->on_detach(host, self->lock()); });
+    *self = uplink_;
     uplink_->up([this, parent, host, link = uplink_, meta = service_->log().meta(),
                  first = service_->sends().uplink().queue().first_seq()] {
         parent->on_attach(host, meta, first, *this, link);
@@ -41,6 +43,8 @@ void PriorityPart::on_lost() {
     uplink_.reset();
     is_uplink_attached_ = false;
     is_report_out_ = false;
+    is_wish_out_ = false;
+    service_->gate().detach_from_parent();
     service_->sends().uplink().queue().detached();
     pace_.restart();
     retry_connect();
@@ -94,16 +98,24 @@ void PriorityPart::on_attach(std::uint64_t child, const priority::StateMeta& met
     }
     const auto rows = priority::factor_rows(service_->accounting().tree(), service_->ranking().shares().standings(),
                                             service_->users());
-    link->down([&from, acked, rows] {
+    const std::uint64_t number = from.facts_.is_following ? service_->open_places(child) : 0;
+    link->down([&from, acked, rows, number, link, tree = service_->trees().in_force().toml] {
         priority::Uplink& uplink = from.service_->sends().uplink();
         uplink.queue().attached(acked);
         uplink.acknowledged(acked);
         from.is_uplink_attached_ = true;
         from.service_->take_parent_factors(rows, true);
+        if (number != 0) {
+            from.take_tree(tree, link);
+            from.service_->gate().attach_to_parent(number);
+            from.service_->set_parent(priority::PlaceAsks::Parent::counts);
+        } else {
+            from.service_->set_parent(priority::PlaceAsks::Parent::absent);
+        }
         from.iterate();
         from.pump_uplink();
     });
-    attached_[child] = {link, [&from, link](const std::vector<priority::FactorRow>& changed, bool is_complete) {
+    attached_[child] = {link, &from, [&from, link](const std::vector<priority::FactorRow>& changed, bool is_complete) {
                             link->down([&from, changed, is_complete] {
                                 from.service_->take_parent_factors(changed, is_complete);
                                 from.iterate();
@@ -168,6 +180,93 @@ bool PriorityPart::take_guest_report(std::uint64_t child, std::uint32_t userid, 
     (void)keep_written();
     iterate();
     return true;
+}
+
+// ---- places under limits, and the share tree that has these ----
+
+void PriorityPart::on_detach(std::uint64_t child, const std::shared_ptr<Link>& link) {
+    if (const auto known = attached_.find(child); known != attached_.end() && known->second.link == link) {
+        attached_.erase(known);
+        service_->close_places(child);
+        iterate();
+    }
+}
+
+/// A child that cannot write it attaches again, and gets it again.
+void PriorityPart::take_tree(const std::string& text, const std::shared_ptr<Link>& link) {
+    if (!set_tree(text, "parent")) {
+        link->close();
+    }
+}
+
+void PriorityPart::publish_tree() {
+    const std::string text = service_->trees().in_force().toml;
+    for (const auto& [child, one] : attached_) {
+        if (one.child->facts_.is_following) {
+            one.link->down([to = one.child, text, link = one.link] {
+                to->take_tree(text, link);
+                to->iterate();
+            });
+        }
+    }
+}
+
+void PriorityPart::pump_wishes() {
+    if (uplink_ == nullptr || !is_uplink_attached_ || is_wish_out_ || !service_->has_wishes()) {
+        return;
+    }
+    const priority::PlaceWishes wishes = service_->take_wishes(now());
+    if (wishes.is_empty()) {
+        return;
+    }
+    is_wish_out_ = true;
+    PriorityPart* parent = peers_.parent();
+    uplink_->up(
+        [this, parent, host = facts_.host, wishes, link = uplink_] { parent->on_wishes(host, wishes, *this, link); });
+}
+
+void PriorityPart::on_wishes(std::uint64_t child, const priority::PlaceWishes& wishes, PriorityPart& from,
+                             const std::shared_ptr<Link>& link) {
+    if (!service_->children().authorize(child, owner, true)) {
+        link->close();
+        return;
+    }
+    if (ground().is_traced()) {
+        for (const priority::PlaceWish& wish : wishes.jobs) {
+            note("job " + std::to_string(wish.id) + " of " + std::to_string(child) + " says " +
+                 std::to_string(static_cast<int>(wish.state)) + " after " + std::to_string(wish.seen) + ", " +
+                 wish.job.user + " " + std::to_string(wish.job.cores) + " cores");
+        }
+    }
+    service_->take_wishes_of(child, wishes, now());
+    link->down([&from] {
+        from.is_wish_out_ = false;
+        from.iterate();
+    });
+    iterate();
+}
+
+void PriorityPart::pump_answers() {
+    for (const std::uint64_t child : service_->gate().places().to_answer()) {
+        const auto to = attached_.find(child);
+        if (to == attached_.end()) {
+            continue;
+        }
+        to->second.link->down([from = to->second.child, answers = service_->gate().places().take_answers(child)] {
+            from->on_answers(answers);
+        });
+    }
+}
+
+void PriorityPart::on_answers(const std::vector<priority::PlaceAnswer>& answers) {
+    if (ground().is_traced()) {
+        for (const priority::PlaceAnswer& answer : answers) {
+            note("answer " + std::to_string(answer.number) + " of the parent to job " + std::to_string(answer.id) +
+                 ": " + std::to_string(static_cast<int>(answer.what)) + " " + answer.text);
+        }
+    }
+    service_->take_answers(answers);
+    iterate();
 }
 
 void PriorityPart::publish_factors() {

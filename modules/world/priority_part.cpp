@@ -101,6 +101,7 @@ bool PriorityPart::set_tree(const std::string& share_tree, const std::string& au
     }
     service_->accept(std::move(changeover));
     is_pass_due_ = true;
+    publish_tree();
     return true;
 }
 
@@ -164,6 +165,11 @@ void PriorityPart::iterate() {
     }
     (void)service_->users().take_problem();
     pump();
+    pump_wishes();
+    if (service_->gate().places().has_unwritten() && !has_failed_) {
+        (void)commit();
+    }
+    pump_answers();
     if (service_->log().is_dirty()) {
         commit_soon();
     }
@@ -241,8 +247,9 @@ bool PriorityPart::commit() {
     const Status written = disk_.apply(batch);
     has_failed_ = !written;
     if (written) {
-        service_->sends().uplink().written();
+        service_->written();
         pump_uplink();
+        pump_answers();
     } else {
         service_->log().untake(std::move(batch));
         arm(commit_retry);
@@ -267,7 +274,8 @@ void PriorityPart::arm(Duration delay) {
 
 bool PriorityPart::is_quiet() const {
     return service_->is_synced() && !is_push_out_ && !service_->sends().plugin().has_work() &&
-           !service_->log().is_dirty() && !has_failed_ &&
+           !service_->log().is_dirty() && !has_failed_ && !service_->has_wishes() && !is_wish_out_ &&
+           service_->gate().places().to_answer().empty() &&
            (facts_.host == 0 || (is_attached() && service_->sends().uplink().queue().unacknowledged() == 0));
 }
 

@@ -25,6 +25,7 @@ class PriorityPart : public Part {
         std::string instance;    ///< a name for a new state file, never given before
         std::uint64_t host = 0;  ///< our job at the parent; 0: there is no parent
         std::int64_t cores = 0;
+        bool is_following = false;  ///< it has its parent's share tree, and the limits there count its jobs
     };
     /// Requests to the job-manager of this instance, and its parent's job-priority while that runs.
     struct Peers {
@@ -75,8 +76,18 @@ class PriorityPart : public Part {
     // the children
     struct Attached {
         std::shared_ptr<Link> link;
+        PriorityPart* child = nullptr;  ///< as long as the link is up
         std::function<void(const std::vector<priority::FactorRow>&, bool)> factors;
     };
+    void on_detach(std::uint64_t child, const std::shared_ptr<Link>& link);
+    void publish_tree();
+    // places under limits
+    void pump_wishes();
+    void pump_answers();
+    void on_wishes(std::uint64_t child, const priority::PlaceWishes& wishes, PriorityPart& from,
+                   const std::shared_ptr<Link>& link);
+    void on_answers(const std::vector<priority::PlaceAnswer>& answers);
+    void take_tree(const std::string& text, const std::shared_ptr<Link>& link);
     void on_attach(std::uint64_t child, const priority::StateMeta& meta, std::uint64_t first_seq, PriorityPart& from,
                    const std::shared_ptr<Link>& link);
     void on_report(std::uint64_t child, const priority::UplinkBatch& batch, PriorityPart& from,
@@ -103,6 +114,7 @@ class PriorityPart : public Part {
     std::shared_ptr<Link> uplink_;
     bool is_uplink_attached_ = false;
     bool is_report_out_ = false;
+    bool is_wish_out_ = false;
     priority::ReportPace pace_{duration_from_seconds(priority::report_pause_real_s)};
     bool is_pace_timer_armed_ = false;
     std::map<std::uint64_t, Attached> attached_;

@@ -81,6 +81,7 @@ void World::build(std::size_t level, std::optional<std::size_t> parent) {
         Place& place = places_.emplace_back();
         place.number = number;
         place.parent = parent;
+        place.ruled_by = parent && !ground_.random.one_in(3) ? places_[*parent].ruled_by : number;
         place.name = parent ? places_[*parent].name + "/" + std::to_string(i) : "root";
         if (parent) {
             Place& above = places_[*parent];
@@ -178,7 +179,8 @@ bool World::boot(Place& place, std::uint64_t host, const std::vector<std::uint32
     }
     facts.settings = site_settings();
     facts.policy = policy_;
-    facts.share_tree = tree_text(place, Shares{});
+    facts.is_following = place.ruled_by != place.number;
+    facts.share_tree = tree_text(ruler_of(place), Shares{});
     place.host = host;
     ground_.note(place.name, "begins, life " + std::to_string(place.lives));
     Surroundings around{
@@ -232,7 +234,7 @@ void World::began(const Place& place, const Submission& submission) {
         return;
     }
     submissions_[submission.number].ran_at = place.number;
-    check_limits(places_[submission.at], submission);
+    check_limits(ruler_of(places_[submission.at]), submission);
     for (const Place* at = &place; at->number != submission.at; at = &places_[*at->parent]) {
         check_partition_limits(*at, submission);
     }
@@ -264,15 +266,15 @@ void World::check_partition_limits(const Place& partition, const Submission& beg
     }
 }
 
-/// The limits of a place count the running jobs that were submitted there, in whatever partition they run. A job that
-/// was admitted before an edit that leaves no room for it may still start, until the job-manager has received the
-/// change.
-void World::check_limits(const Place& place, const Submission& beginning) {
-    const auto is_in_physics = [&place](const Submission& submission) {
-        const bool is_bob = submission.userid == bob && place.removed.count(bob) == 0;  // else he may be in bio
-        return submission.at == place.number && (submission.userid == alice || is_bob);
+/// The limits of a share tree count the running jobs that were submitted to any instance that has it, wherever they
+/// run. A job that was admitted before an edit that leaves no room for it may still start, until the job-manager has
+/// received the change.
+void World::check_limits(const Place& ruler, const Submission& beginning) {
+    const auto is_in_physics = [this, &ruler](const Submission& submission) {
+        const bool is_bob = submission.userid == bob && ruler.removed.count(bob) == 0;  // else he may be in bio
+        return places_[submission.at].ruled_by == ruler.number && (submission.userid == alice || is_bob);
     };
-    if (!place.limits || !is_in_physics(beginning) || ground_.now() < place.moved_at + limits_moved_for) {
+    if (!ruler.limits || !is_in_physics(beginning) || ground_.now() < ruler.moved_at + limits_moved_for) {
         return;
     }
     std::map<std::size_t, std::uint32_t> running = machine_->running();
@@ -285,12 +287,12 @@ void World::check_limits(const Place& place, const Submission& beginning) {
             physics_cores += cores;
         }
     }
-    if ((beginning.userid == alice && jobs_of_alice > place.limits->jobs_of_alice) ||
-        physics_cores > place.limits->physics_cores) {
-        ground_.fail(place.name, "a limit is exceeded: " + std::to_string(jobs_of_alice) + " jobs of alice run of " +
-                                     std::to_string(place.limits->jobs_of_alice) + ", and physics has " +
+    if ((beginning.userid == alice && jobs_of_alice > ruler.limits->jobs_of_alice) ||
+        physics_cores > ruler.limits->physics_cores) {
+        ground_.fail(ruler.name, "a limit is exceeded: " + std::to_string(jobs_of_alice) + " jobs of alice run of " +
+                                     std::to_string(ruler.limits->jobs_of_alice) + ", and physics has " +
                                      std::to_string(physics_cores) + " cores of " +
-                                     std::to_string(place.limits->physics_cores));
+                                     std::to_string(ruler.limits->physics_cores));
     }
 }
 

@@ -52,8 +52,10 @@ struct Place {
     std::uint64_t host = 0;                                       ///< while it lives: its job at the parent
     bool is_asked = false;                                        ///< its job is being submitted
     std::uint64_t last_id = 0;                                    ///< of the answered submissions
-    std::optional<Limits> limits;                                 ///< in all of its share trees
-    std::set<std::uint32_t> removed;                              ///< users whose line an edit removed once
+    /// The instance whose share tree is in force: its own, or that of the next one above with a policy of its own.
+    std::size_t ruled_by = 0;
+    std::optional<Limits> limits;     ///< in all of its share trees
+    std::set<std::uint32_t> removed;  ///< users whose line an edit removed once
     Instant moved_at{};        ///< an edit took bob out of an account or put him into it: limits count other jobs
     std::string edited;        ///< its share tree as it was last acknowledged; empty: nobody edited it
     bool lacks_lines = false;  ///< that tree lacks the line of some user
@@ -102,6 +104,7 @@ class World {
     Ground& ground() { return ground_; }
     const Options& options() const { return options_; }
     std::vector<Place>& places() { return places_; }
+    const Place& ruler_of(const Place& place) const { return places_[place.ruled_by]; }
     std::deque<Submission>& submissions() { return submissions_; }
     const Machine& machine() const { return *machine_; }
     Counts& counts() { return counts_; }
@@ -137,7 +140,7 @@ class World {
     bool boot(Place& place, std::uint64_t host, const std::vector<std::uint32_t>& cores);
     std::vector<route::KeptPartition> kept_by(const Place& place) const;
     bool is_strict() const;
-    void check_limits(const Place& place, const Submission& beginning);
+    void check_limits(const Place& ruler, const Submission& beginning);
     void check_partition_limits(const Place& partition, const Submission& beginning);
     void began(const Place& place, const Submission& submission);
     void bury(Place& place, bool is_power_lost);

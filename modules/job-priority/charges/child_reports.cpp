@@ -78,6 +78,14 @@ std::optional<NodeId> ChildReports::payer_inside(const Reporter& from, const Upl
     return book_.is_owners(*from.job) ? memo_.of(from.child, record, find) : find();
 }
 
+NodeId ChildReports::payer_of_place(FluxJobId child, const UplinkRow& record) {
+    const BookJob* job = book_.find(child);
+    if (job == nullptr || !is_partition(*job)) {
+        return unassociated;
+    }
+    return memo_.of(child, record, [&] { return find_payer_inside(*job, record); }).value_or(unassociated);
+}
+
 /// Nothing: no leaf paid for it in the tree of that time.
 std::optional<NodeId> ChildReports::payer_of_then(const BookJob& child, const UplinkRow& record) {
     return earlier_trees_.payer(record.time, [&](const ShareTree& tree) {

@@ -60,6 +60,11 @@ class ChildReports {
     bool is_partition(const BookJob& job) const {
         return (job.request->is_instance || children_.count(job.id) != 0) && book_.is_partition(job);
     }
+    /// Who pays for a job of that child, by such a record of it; `unassociated` also where the child is no partition,
+    /// whose jobs our limits do not count.
+    NodeId payer_of_place(FluxJobId child, const UplinkRow& record);
+    /// Our parent's name of a job of a child that asks for a place.
+    std::uint64_t name_of_place(ReportedKey key) const { return new_name_above(key); }
     /// The payers whose charges changed by records since the last call; one may occur twice.
     std::vector<NodeId> take_touched() { return std::exchange(touched_, {}); }
     std::uint64_t records() const { return records_; }

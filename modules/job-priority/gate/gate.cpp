@@ -28,7 +28,7 @@ LimitedJob Gate::asked(const BookJob& job) const {
     const std::int64_t spread = machine_ ? std::min<std::int64_t>(request.spread, machine_->nodes) : request.spread;
     const std::int64_t whole = machine_ ? request.whole_nodes * machine_->node_cores : 0;
     return {counted(std::max(request.nodes, spread)), counted(std::max(request.cores, whole)), request.wall_time,
-            is_admitted_above(job)};
+            is_admitted_above(job) || asks_.is_granted(job.id)};
 }
 
 void Gate::set_machine(const ShareTree& tree, const MachineSize& machine) {
@@ -55,6 +55,9 @@ void Gate::count_all(const ShareTree& tree) {
     for (const auto& [id, job] : book_.jobs()) {
         count(tree, id);
     }
+    for (const FluxJobId id : places_.all()) {
+        count_childs(tree, id);
+    }
     keep_admitted(tree);
 }
 
@@ -73,10 +76,25 @@ void Gate::begin_backlog(const ShareTree& tree) {
 }
 
 void Gate::end_backlog(const ShareTree& tree) {
+    for (const FluxJobId id : asks_.all()) {
+        if (!ChildPlaces::is_childs(id) && book_.find(id) == nullptr) {
+            asks_.drop(id);
+        }
+    }
+    for (const FluxJobId child : places_.children()) {
+        if (const BookJob* job = book_.find(child); job == nullptr || !job->has_resources) {
+            forget_child(tree, child);
+        }
+    }
+    for (const FluxJobId id : places_.all()) {
+        count_childs(tree, id);
+    }
     keep_admitted(tree);
     if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
         for (const auto& [id, job] : book_.jobs()) {
             if (withheld->count(id) == 0) {
+                asks_.keep(id);
+                count(tree, id);
                 admission_.keep_admitted(tree, id);
             }
         }
@@ -90,14 +108,22 @@ void Gate::keep_admitted(const ShareTree& tree) {
 }
 
 void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
+    bool is_checked = false;
     if (applied.is_live && applied.is_active() && !children_.is_partition(*applied.job)) {
         const bool is_update = std::holds_alternative<UpdateEvent>(applied.event.what);
         const bool is_waiting = !applied.job->has_resources && !applied.job->is_over;
         if (applied.is_new || (is_update && is_waiting)) {
             check(tree, *applied.job);
+            is_checked = true;
         }
     }
     count(tree, applied.event.id);
+    if (is_checked) {
+        asks_.check(applied.event.id);
+    }
+    if (applied.is_live && (applied.change == BookChange::ended || applied.change == BookChange::gone)) {
+        forget_child(tree, applied.event.id);
+    }
     if (applied.change == BookChange::started || applied.change == BookChange::gone) {
         capped_.erase(applied.event.id);
     }
@@ -128,18 +154,24 @@ void Gate::find_stranger(const ShareTree& tree, FluxJobId id, const BookJob* job
 void Gate::count(const ShareTree& tree, FluxJobId id) {
     const BookJob* job = book_.find(id);
     find_stranger(tree, id, job);
+    const bool is_counted = is_limited_ && job != nullptr && !job->is_over && !children_.is_partition(*job);
+    if (is_counted && job->copy_of == 0 && needs_parent(tree, job->payer)) {
+        asks_.want(id, id, job->has_resources || admission_.has_place(id));
+    } else {
+        asks_.drop(id);
+    }
     if (!is_limited_) {
         return;
     }
     is_due_ = true;
-    if (job == nullptr || job->is_over || children_.is_partition(*job)) {
+    if (!is_counted) {
         admission_.remove(tree, id);
     } else if (job->has_resources) {
         const LimitedJob got{counted(job->got_nodes), counted(job->got_cores), job->request->wall_time};
         admission_.start(tree, id, job->payer, got);
     } else if (!job->is_pending()) {
         admission_.park(tree, id, job->payer, asked(*job));
-    } else if (job->is_held() || pauses(*job)) {
+    } else if (job->is_held() || pauses(*job) || lacks_grant(id)) {
         admission_.pause(tree, id, job->payer, asked(*job));
     } else {
         admission_.wait(tree, id, job->payer, asked(*job));
@@ -161,9 +193,19 @@ void Gate::admit(const ShareTree& tree, const UsageLedger& ledger, Instant now,
                  const Admission::PriorityOf& priority_of) {
     is_due_ = false;
     if (is_limited_) {
-        admission_.admit(tree, ledger, now, priority_of);
-        changed_.insert(changed_.end(), admission_.changed().begin(), admission_.changed().end());
+        admission_.admit(tree, ledger, now, [&](FluxJobId id) {
+            return ChildPlaces::is_childs(id) ? places_.job(id).priority : priority_of(id);
+        });
+        for (const FluxJobId id : admission_.changed()) {
+            asks_.mark(id);
+            if (ChildPlaces::is_childs(id)) {
+                heard_.insert(id);
+            } else {
+                changed_.push_back(id);
+            }
+        }
     }
+    settle_places(tree);
 }
 
 void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back) {
@@ -173,6 +215,10 @@ void Gate::for_each_change(const std::function<void(FluxJobId, bool)>& held_back
 }
 
 std::string Gate::limit_of(const ShareTree& tree, FluxJobId id) const {
+    if (lacks_grant(id)) {
+        const std::string& text = asks_.text(id);
+        return text.empty() ? "the parent instance, whose limits count this job, has not answered yet" : text;
+    }
     const auto hit = admission_.is_held_back(id) ? admission_.hit(id) : std::nullopt;
     return hit ? words(tree, *hit) : std::string();
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: which pending jobs may be offered to the scheduler, by the share tree's limits and associations and the
-// policy's caps; which submissions are refused. Must not know: how priorities are computed, resources. Source:
-// libfairshare/limits/admission.hpp.
+// policy's caps; which submissions are refused. The limits count jobs over all instances: jobs that were submitted to a
+// child need a place here, and our own jobs one of the parent whose share tree we have (gate_places.cpp). Must not
+// know: how priorities are computed, resources, links. Source: libfairshare/limits/admission.hpp.
 #pragma once
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,8 @@
 #include "libfairshare/limits/admission.hpp"
 #include "libsched/config/engine_settings.hpp"
 #include "modules/job-priority/charges/child_reports.hpp"
+#include "modules/job-priority/gate/child_places.hpp"
+#include "modules/job-priority/gate/place_asks.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/settings.hpp"
 
@@ -21,9 +25,22 @@ namespace weir::priority {
 class Gate {
   public:
     /// \param is_child  there is a parent instance   The others outlive this.
-    Gate(const Settings& settings, const JobBook& book, const Payers& payers, const ChildReports& children,
-         bool is_child)
-        : settings_(settings), book_(book), payers_(payers), children_(children), is_child_(is_child) {}
+    struct Stages {
+        const Settings& settings;
+        const JobBook& book;
+        const Payers& payers;
+        ChildReports& children;
+        StateLog& log;
+    };
+    Gate(const Stages& stages, bool is_child)
+        : settings_(stages.settings),
+          book_(stages.book),
+          payers_(stages.payers),
+          children_(stages.children),
+          is_child_(is_child),
+          places_(stages.log, stages.children) {}
+    /// The places that jobs in children hold.
+    void restore(const SavedState& saved) { places_.restore(saved); }
 
     /// Before the first backlog: the pending jobs that were not offered to the scheduler before our start. All others
     /// may be starting and stay admitted. Without this call none is admitted.
@@ -68,17 +85,47 @@ class Gate {
 
     /// Whether any count of the limits changed since the last admit(), or settle() would change one.
     bool is_due(const std::function<bool(FluxJobId)>& has_withdrawn) const {
-        return is_due_ || admission_.can_settle(has_withdrawn);
+        return is_due_ || admission_.can_settle(of_own(has_withdrawn));
     }
     /// Jobs whose place was taken back give it up once has_withdrawn(id): the job-manager has answered that it holds
     /// them back, and has reported every start before that.
     void settle(const ShareTree& tree, const std::function<bool(FluxJobId)>& has_withdrawn) {
-        admission_.settle(tree, has_withdrawn);
+        admission_.settle(tree, of_own(has_withdrawn));
     }
     /// Admits jobs within the limits, in order of `priority_of`. O(changed jobs).
     void admit(const ShareTree& tree, const UsageLedger& ledger, Instant now, const Admission::PriorityOf& priority_of);
     /// Calls held_back(id, is_held_back) for each job whose state may have changed since the last call.
     void for_each_change(const std::function<void(FluxJobId, bool)>& held_back);
+
+    // ---- places of the parent ----
+    /// What is known of the parent: until it has answered, and as long as it counts, our jobs under a limit need a
+    /// place of it. O(jobs log jobs) if that changes.
+    void set_parent(const ShareTree& tree, PlaceAsks::Parent parent);
+    PlaceAsks::Parent parent() const { return asks_.parent(); }
+    /// A link to it, under its number.
+    void attach_to_parent(std::uint64_t link) { asks_.attached(link); }
+    void detach_from_parent() { asks_.detached(); }
+    /// Jobs that wait for the parent tell it their priority again.
+    void renew_wishes() { asks_.mark_waiting(); }
+    bool has_wishes() const { return asks_.has_news(); }
+    /// What is to be said to it next.
+    PlaceWishes take_wishes(const Admission::PriorityOf& priority_of);
+    void take_answers(const ShareTree& tree, const std::vector<PlaceAnswer>& answers);
+
+    // ---- places of jobs in children ----
+    ChildPlaces& places() { return places_; }
+    const ChildPlaces& places() const { return places_; }
+    /// A new link to a child. \return its number
+    std::uint64_t attach_child(const ShareTree& tree, FluxJobId child);
+    /// It is lost: no job of the child that has no place gets one.
+    void detach_child(const ShareTree& tree, FluxJobId child);
+    /// Notes what a child says, and resolves the payers, by which the tree may get members: call count_heard() with the
+    /// tree then in force. What was sent by another link has no effect.
+    std::vector<ChildPlaces::Change> hear(FluxJobId child, const PlaceWishes& wishes);
+    void count_heard(const ShareTree& tree, const std::vector<ChildPlaces::Change>& changes);
+    /// Resolves the payers again, after a change of the tree or the users. \see hear()
+    void resolve_places();
+    void follow_tree(std::span<const NodeId> moved) { places_.follow_tree(moved); }
 
     /// Jobs refused since the last call; each must get an exception with this sentence.
     std::vector<std::pair<FluxJobId, std::string>> take_refusals() { return std::exchange(refusals_, {}); }
@@ -87,6 +134,23 @@ class Gate {
     const Admission& admission() const { return admission_; }
 
   private:
+    /// `is_held_back` of our own jobs: of those of children their child says more.
+    static std::function<bool(FluxJobId)> of_own(const std::function<bool(FluxJobId)>& has_withdrawn) {
+        return [&has_withdrawn](FluxJobId id) { return !ChildPlaces::is_childs(id) && has_withdrawn(id); };
+    }
+    /// Whether a job of this payer needs a place of the parent.
+    bool needs_parent(const ShareTree& tree, NodeId payer) const;
+    bool lacks_grant(FluxJobId id) const { return asks_.has(id) && !asks_.is_granted(id); }
+    void count_childs(const ShareTree& tree, FluxJobId id);
+    void forget_childs(const ShareTree& tree, FluxJobId id);
+    void forget_child(const ShareTree& tree, FluxJobId child);
+    void park_placeless(const ShareTree& tree, FluxJobId child);
+    bool may_get_place(FluxJobId id) const;
+    LimitedJob asked_by_child(FluxJobId id) const;
+    void check_childs(const ShareTree& tree, FluxJobId id);
+    PlaceWish wish_of(FluxJobId id) const;
+    PlaceWish::State wish_state(FluxJobId id, bool is_running, bool is_ready) const;
+    void settle_places(const ShareTree& tree);
     LimitedJob asked(const BookJob& job) const;
     std::string words(const ShareTree& tree, const LimitHit& hit) const;
     /// Whether the job is a copy of one that the parent has admitted. The parent checks usage by its own ledger, which
@@ -102,8 +166,11 @@ class Gate {
     const Settings& settings_;
     const JobBook& book_;
     const Payers& payers_;
-    const ChildReports& children_;
+    ChildReports& children_;
     bool is_child_;
+    PlaceAsks asks_;
+    ChildPlaces places_;
+    std::set<FluxJobId> heard_;  ///< of children: to be answered by the next admit()
     std::optional<MachineSize> machine_;
     Admission admission_;  ///< empty where the tree has no limits
     bool is_limited_ = false;

@@ -35,6 +35,8 @@ class Payers {
     /// is a partition, which is idle time from its start on and makes no leaf for its owner. O(depth x the user's
     /// lines).
     std::optional<Payer> would_pay(const ShareTree& tree, const BookJob& job) const;
+    /// The name of the user whose share the job uses.
+    std::string user_of(const BookJob& job) const { return users_.name(job.charged_userid()); }
     /// Why the job would be refused if it were submitted now to an instance that enforces associations: its user or its
     /// account is not in the tree. Empty if it would not, if the user cannot be looked up, and for the owner's jobs
     /// without an account. Like the plugin, it refuses no job for its group, queue or QoS.

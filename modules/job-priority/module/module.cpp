@@ -234,11 +234,11 @@ void Module::connect_parent() {
         return *time_;
     };
     service_->log().begin_life(jobid);
-    parent_ =
-        std::make_unique<UplinkLink>(h_, *service_, time, UplinkLink::Parent{uri, jobid}, [this](const json_t* policy) {
-            (void)policy_->take(policy, now());  // logged
+    parent_ = std::make_unique<UplinkLink>(
+        h_, *service_, time, UplinkLink::Parent{uri, jobid}, [this](const json_t* policy) -> std::optional<Json> {
+            const Status taken = policy_->take(policy, now());  // logged
             is_pass_due_ = true;
-            return json_of(policy_->in_force());
+            return !taken && state_->has_failed() ? std::nullopt : std::optional(json_of(policy_->in_force()));
         });
     order_ = std::make_unique<OrderLink>(h_, time_scale_, *service_,
                                          [this] { return parent_->state() != UplinkLink::State::connecting; });
@@ -365,6 +365,7 @@ void Module::on_iteration() {
     plugin_->pump();
     memos_->pump();
     queues_->pump();
+    pump_places();
     answer_syncs();
     if (service_->log().is_dirty()) {
         state_->commit_soon();

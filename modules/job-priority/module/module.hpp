@@ -102,6 +102,10 @@ class Module {
     void on_sync(const flux_msg_t* msg);
     void on_attach(const flux_msg_t* msg);
     void on_policy(const flux_msg_t* msg);
+    // places under limits (module_places.cpp)
+    Json on_admit(const flux_msg_t* msg);
+    void open_places(Json& answer, FluxJobId child);
+    void pump_places();
     void on_report(const flux_msg_t* msg);
     std::uint64_t apply_report(const flux_msg_t* msg);
     void answer_reports(std::vector<flux::GuestTurns::Request> reports);

@@ -76,6 +76,7 @@ std::vector<flux_msg_handler_spec> Module::handlers() {
         {request, "stats-get", in_turn<flux::on_request<&Module::on_stats>>, FLUX_ROLE_ALL},
         {request, "sync", flux::on_message<&Module::on_sync>, owner},
         {request, "attach", in_turn<flux::on_message<&Module::on_attach>>, FLUX_ROLE_USER},
+        {request, "admit", flux::on_request<&Module::on_admit>, owner},
         {request, "policy", flux::on_message<&Module::on_policy>, FLUX_ROLE_USER},
         {request, "report", flux::on_message<&Module::on_report>, FLUX_ROLE_USER},
         {request, "disconnect", flux::on_message<&Module::on_disconnect>, FLUX_ROLE_USER},
@@ -243,6 +244,7 @@ void Module::on_attach(const flux_msg_t* msg) {
     if (is_owners || state_->has_failed()) {
         kept_or_throw(state_->keep());
     }
+    open_places(answer, child);
     flux::respond(h_, msg, answer);
     const flux::MessageRef before = std::exchange(attached_[child], flux::keep(msg));
     if (before) {
@@ -323,7 +325,13 @@ void Module::answer_reports(std::vector<flux::GuestTurns::Request> reports) {
 // Guest: ends the streams of his own connection, and its questions that wait. A report that has come is applied.
 void Module::on_disconnect(const flux_msg_t* msg) {
     questions_->drop(msg);
-    std::erase_if(attached_, [msg](const auto& one) { return flux_disconnect_match(msg, one.second.get()); });
+    std::erase_if(attached_, [this, msg](const auto& one) {
+        const bool is_lost = flux_disconnect_match(msg, one.second.get());
+        if (is_lost) {
+            service_->close_places(one.first);
+        }
+        return is_lost;
+    });
 }
 
 void Module::end_attached() {

@@ -108,7 +108,7 @@ Status StateLink::commit() {
     }
     commits_.add(flux_reactor_time() - started);
     unwritten_since_s_.reset();
-    service_.sends().uplink().written();
+    service_.written();
     written_();
     return settle(std::move(status));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "modules/job-priority/messages/place_wire.hpp"
 #include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/instance_name.hpp"
@@ -25,7 +26,7 @@ std::uint64_t acked_in(const Json& payload) {
 }  // namespace
 
 UplinkLink::UplinkLink(flux_t* h, PriorityService& service, std::function<const SteadyTime&()> time,
-                       const Parent& parent, std::function<Json(const json_t*)> on_policy)
+                       const Parent& parent, std::function<std::optional<Json>(const json_t*)> on_policy)
     : h_(h),
       service_(service),
       time_(std::move(time)),
@@ -53,7 +54,9 @@ void UplinkLink::on_connected() {
 
 void UplinkLink::on_lost(const std::string& why) {
     report_.reset();
+    wishes_.reset();
     attach_.reset();
+    service_.gate().detach_from_parent();
     service_.sends().uplink().queue().detached();
     pace_.restart();
     if (state_ == State::attached) {
@@ -70,6 +73,9 @@ void UplinkLink::on_lost(const std::string& why) {
 void UplinkLink::refuse(flux_future_t* f, int errnum) {
     const char* said = flux_future_error_string(f);
     state_ = errnum == ENOSYS || errnum == EPERM ? State::refused : State::connecting;
+    if (state_ == State::refused && service_.gate().parent() == PlaceAsks::Parent::unknown) {
+        service_.set_parent(PlaceAsks::Parent::absent);
+    }
     if (state_ == State::refused && !was_attached_ &&
         service_.sends().uplink().queue().unacknowledged() > kept_for_nobody_max) {
         flux_log(h_, LOG_WARNING, "the parent has no job-priority that takes reports: %zu usage records are dropped",
@@ -87,7 +93,8 @@ void UplinkLink::on_attach(flux_future_t* f) {
     }
     const Json payload = flux::value_or_throw(Json::parse(text != nullptr ? text : "{}"));
     const auto rows = flux::value_or_throw(read_factors(json_object_get(payload.get(), "factors")));
-    const bool is_complete = is_first_answer_ || json_is_true(json_object_get(payload.get(), "complete"));
+    const bool is_first = is_first_answer_;
+    const bool is_complete = is_first || json_is_true(json_object_get(payload.get(), "complete"));
     if (is_first_answer_) {
         is_first_answer_ = false;
         if (!service_.sends().uplink().queue().attached(acked_in(payload))) {
@@ -111,10 +118,50 @@ void UplinkLink::on_attach(flux_future_t* f) {
     }
     service_.take_parent_factors(rows, is_complete);
     if (const json_t* policy = json_object_get(payload.get(), "policy"); policy != nullptr) {
-        tell_policy(on_policy_(policy));
+        std::optional<Json> told = on_policy_(policy);
+        if (!told) {
+            link_.fail("the parent's policy could not be written");
+            return;
+        }
+        tell_policy(std::move(*told));
     }
+    if (is_first) {
+        take_first(payload.get());
+    }
+    service_.take_answers(flux::value_or_throw(read_answers(json_object_get(payload.get(), "admissions"))));
     flux_future_reset(f);
     pump();
+}
+
+/// After its policy: a parent that counts our jobs gives the link a number.
+void UplinkLink::take_first(const json_t* answer) {
+    if (const json_t* link = json_object_get(answer, "places"); json_is_integer(link)) {
+        service_.gate().attach_to_parent(static_cast<std::uint64_t>(json_integer_value(link)));
+        service_.set_parent(PlaceAsks::Parent::counts);
+    } else {
+        service_.set_parent(PlaceAsks::Parent::absent);
+    }
+}
+
+void UplinkLink::pump_wishes() {
+    if (state_ != State::attached || link_.handle() == nullptr || wishes_ || !service_.has_wishes()) {
+        return;
+    }
+    const PlaceWishes wishes = service_.take_wishes(time_().now());
+    if (!wishes.is_empty()) {
+        wishes_ = flux::rpc(link_.handle(), "job-priority.admit", write_wishes(jobid_, wishes));
+        flux::then<&UplinkLink::on_wishes>(wishes_.get(), this);
+    }
+}
+
+/// The parent has read them: its answers come with those of attach.
+void UplinkLink::on_wishes(flux_future_t* f) {
+    if (flux_rpc_get(f, nullptr) < 0) {
+        refuse(f, errno);
+        return;
+    }
+    wishes_.reset();
+    pump_wishes();
 }
 
 void UplinkLink::tell_policy(Json policy) {

@@ -163,6 +163,7 @@ class StateLog {
     void put_charged(const JobRun& run, std::optional<Instant> ended) { batch_.charged[run] = ended; }
     void put_downlink(std::uint64_t id, std::optional<DownlinkRow> row) { batch_.downlinks[id] = std::move(row); }
     void put_site(std::uint64_t id, std::optional<SiteRow> row) { batch_.site[id] = row; }
+    void put_place(ReportedKey key, std::optional<PlaceRow> row) { batch_.places[key] = std::move(row); }
     /// A record for the parent, numbered one higher than the last.
     void add_uplink(std::uint64_t seq, UplinkRow row);
     /// The parent has the records up to `seq`: they are deleted.

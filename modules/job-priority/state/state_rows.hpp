@@ -148,6 +148,18 @@ struct ClosedRow {
     bool is_told = false;  ///< the child said that it ended; else it still held its cores when the job around it ended
 };
 
+/// A job in a child instance that has a place under our limits, by what the child says of it.
+struct PlaceRow {
+    std::string user;
+    std::string account;
+    std::string queue;  ///< ours that its user submitted it to, as in UplinkRow; empty: the child's
+    std::string qos;
+    std::uint64_t nodes = 1;
+    std::uint64_t cores = 1;
+    Duration wall_time = Duration::max();  ///< max: no time limit
+    friend bool operator==(const PlaceRow&, const PlaceRow&) = default;
+};
+
 struct StateMeta {
     Instant position;              ///< time of the last journal event, pass or report that was committed
     Instant charged_floor;         ///< jobs that freed their resources at or before this are charged
@@ -176,6 +188,7 @@ struct SavedState {
     std::map<ReportedKey, ClosedRow> closed;
     std::map<std::uint64_t, UplinkRow> uplink;  ///< by sequence number
     std::map<std::uint64_t, SiteRow> site;      ///< by job
+    std::map<ReportedKey, PlaceRow> places;
 };
 
 /// One batch: applied in one transaction or not at all. An empty optional deletes the row.
@@ -194,12 +207,13 @@ struct StateBatch {
     std::map<std::uint64_t, UplinkRow> uplink;
     std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
     std::map<std::uint64_t, std::optional<SiteRow>> site;
+    std::map<ReportedKey, std::optional<PlaceRow>> places;
     UsageHours usage;  ///< to be added to the stored hours
 
     bool is_empty() const {
         return !meta && revisions.empty() && !checkpoint && payers.empty() && counted_events.empty() &&
                running.empty() && charged.empty() && reported.empty() && downlinks.empty() && closed.empty() &&
-               uplink.empty() && uplink_acked == 0 && site.empty() && usage.empty();
+               uplink.empty() && uplink_acked == 0 && site.empty() && places.empty() && usage.empty();
     }
 };
 
@@ -212,6 +226,7 @@ void merge_tables(Into& into, Batch& batch, Merge merge) {
     merge(into.downlinks, batch.downlinks);
     merge(into.closed, batch.closed);
     merge(into.site, batch.site);
+    merge(into.places, batch.places);
 }
 
 }  // namespace weir::priority

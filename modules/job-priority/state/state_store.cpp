@@ -14,7 +14,7 @@
 namespace weir::priority {
 namespace {
 
-constexpr const char* schema_version = "9";
+constexpr const char* schema_version = "10";
 
 // "weir" in ASCII: a SQLite file of another program must not be changed.
 constexpr const char* application_id = "2003134834";
@@ -65,7 +65,10 @@ constexpr const char* schema =
     "CREATE TABLE IF NOT EXISTS usage_label (id INTEGER PRIMARY KEY, account TEXT NOT NULL, user TEXT NOT NULL,"
     "  queue TEXT NOT NULL, project TEXT NOT NULL, UNIQUE (account, user, queue, project)) STRICT;"
     "CREATE TABLE IF NOT EXISTS usage_hour (hour INTEGER NOT NULL, label INTEGER NOT NULL, core_us INTEGER NOT NULL,"
-    "  PRIMARY KEY (hour, label)) STRICT, WITHOUT ROWID;";
+    "  PRIMARY KEY (hour, label)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS place (child INTEGER NOT NULL, job INTEGER NOT NULL, user TEXT NOT NULL,"
+    "  account TEXT NOT NULL, queue TEXT NOT NULL, qos TEXT NOT NULL, nodes INTEGER NOT NULL,"
+    "  cores INTEGER NOT NULL, wall_us INTEGER NOT NULL, PRIMARY KEY (child, job)) STRICT, WITHOUT ROWID;";
 
 /// Version 1 has no jobs inside reported jobs.
 constexpr const char* from_version_1 =
@@ -137,9 +140,12 @@ constexpr const char* from_version_8 =
     "ALTER TABLE uplink ADD COLUMN qos TEXT NOT NULL DEFAULT '';"
     "UPDATE uplink SET rate = cores * 1000;";
 
+/// Version 9 has no places of children's jobs: no child asked for one.
+constexpr const char* from_version_9 = "";
+
 /// The migrations, one after the other; index 0 takes version 1 to 2.
-constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4,
-                                from_version_5, from_version_6, from_version_7, from_version_8};
+constexpr std::array migrations{from_version_1, from_version_2, from_version_3, from_version_4, from_version_5,
+                                from_version_6, from_version_7, from_version_8, from_version_9};
 
 bool exists(const std::string& path) {
     std::error_code failed;

@@ -321,6 +321,22 @@ void write_site(RowWriter& row, const SiteRow& site) {
     row.number("value", site.value).time("submit_us", site.submit);
 }
 
+// ---- places under our limits of jobs in children ----
+
+constexpr StateTable place_table{
+    "place", {"child", "job", "user", "account", "queue", "qos", "nodes", "cores", "wall_us"}, 2};
+
+bool read_held_place(const RowReader& row, SavedState& saved) {
+    saved.places[{row.id("child"), row.id("job")}] = {row.text("user"),       row.text("account"), row.text("queue"),
+                                                      row.text("qos"),        row.id("nodes"),     row.id("cores"),
+                                                      row.duration("wall_us")};
+    return row.integer("nodes") > 0 && row.integer("cores") > 0;
+}
+void write_held_place(RowWriter& row, const PlaceRow& place) {
+    row.text("user", place.user).text("account", place.account).text("queue", place.queue).text("qos", place.qos);
+    row.id("nodes", place.nodes).id("cores", place.cores).duration("wall_us", place.wall_time);
+}
+
 // ---- all tables ----
 
 struct Source {
@@ -439,7 +455,7 @@ Status StateStore::read_all() {
         {charge_table, read_charge},     {counted_table, read_counted},   {counted_event_table, read_counted_event},
         {running_table, read_running},   {charged_table, read_charged},   {reported_table, read_reported},
         {downlink_table, read_downlink}, {closed_table, read_closed},     {uplink_table, read_uplink},
-        {site_table, read_site},
+        {site_table, read_site},         {place_table, read_held_place},
     };
     saved_ = SavedState{};
     for (const Source& source : sources) {
@@ -464,6 +480,7 @@ Status StateStore::write_rows(const StateBatch& batch) {
     writer.put_or_delete(batch.closed, closed_table, write_reported_key, write_closed);
     writer.put_all(batch.uplink, uplink_table, write_uplink);
     writer.put_or_delete(batch.site, site_table, write_job, write_site);
+    writer.put_or_delete(batch.places, place_table, write_reported_key, write_held_place);
     if (batch.uplink_acked != 0) {
         writer.execute("DELETE FROM uplink WHERE seq<=" + std::to_string(batch.uplink_acked));
     }

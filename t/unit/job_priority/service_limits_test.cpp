@@ -419,6 +419,7 @@ std::unique_ptr<PriorityService> partition_of(bool is_child, Settings with) {
     put_tree(*made,
              "\"bio\" = {shares = 1, running_jobs_max = [1, 3]}\n\"bio/@alice\" = {shares = 1, usage_max = \"60%\"}\n"
              "\"bio/@bob\" = 1\n");
+    made->set_parent(PlaceAsks::Parent::absent);  // it counts copies alone
     made->begin_backlog();
     made->end_backlog(at(0));
     arrive(*made, 1, 1, alice);
@@ -438,7 +439,7 @@ void arrive_copy_of_hers(PriorityService& s, FluxJobId id, double t) {
 
 }  // namespace
 
-// Mutant: modules/job-priority/gate/gate.cpp: is_admitted_above(job)} => false}
+// Mutant: modules/job-priority/gate/gate.cpp: is_admitted_above(job) || asks_ => asks_
 TEST_CASE("service: a limit of usage does not hold a copy in a partition, whose parent knows all usage") {
     auto s = partition_of(true, settings());
     arrive_copy_of_hers(*s, 2, 3);
