@@ -141,11 +141,22 @@ Duration step_clock(World& world, Place&) {
     return 5s;
 }
 
+/// job-priority is removed and loaded again: its links end, and what was sent to it is lost.
+Duration reload_priority(World& world, Place& place) {
+    if (!place.live || place.live->process().stopped_until > world.ground().now()) {
+        return {};
+    }
+    world.ground().note(place.name, "its job-priority is loaded again");
+    world.counts().reloads += 1;
+    place.live->reload_priority();
+    return 5s;
+}
+
 constexpr FaultKind kinds[] = {
-    {"kill", kill_broker, false},  {"link", harm_link, true},    {"stop", stop_process, false},
-    {"disk", fill_disk, false},    {"clock", step_clock, true},  {"liar", tell_lies, true},
-    {"drain", drain, true},        {"power", lose_power, false}, {"garble", garble_R, true},
-    {"guest", attach_guest, true},
+    {"kill", kill_broker, false},  {"link", harm_link, true},          {"stop", stop_process, false},
+    {"disk", fill_disk, false},    {"clock", step_clock, true},        {"liar", tell_lies, true},
+    {"drain", drain, true},        {"power", lose_power, false},       {"garble", garble_R, true},
+    {"guest", attach_guest, true}, {"reload", reload_priority, false},
 };
 
 constexpr Duration first_at = 5s;

@@ -98,20 +98,12 @@ void Executor::child_ended(std::uint64_t id, int status) {
 // ---- the broker ----
 
 Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings around)
-    : process_{ground, facts.name, facts.clock, {}}, facts_(std::move(facts)), around_(std::move(around)) {
-    const auto to_manager = [this](Way way) {
-        return [this, way](std::function<void(Manager&)> request) { send(*manager_, way, std::move(request)); };
-    };
+    : process_{ground, facts.name, facts.clock, {}}, disk_(disk), facts_(std::move(facts)), around_(std::move(around)) {
     const bool is_child = facts_.host != 0;
     const auto cores = static_cast<std::uint32_t>(facts_.cores.size());
     manager_ = std::make_unique<Manager>(process_, disk, Manager::Facts{is_child, facts_.queues}, messages());
     executor_ = std::make_unique<Executor>(process_, *this, around_);
-    priority_ = std::make_unique<PriorityPart>(
-        process_, disk, facts_.settings, PriorityPart::Facts{facts_.serial, facts_.host, cores, facts_.is_following},
-        PriorityPart::Peers{to_manager(Way::priority_in), [this] {
-                                Instance* parent = around_.parent();
-                                return parent != nullptr ? &parent->priority() : nullptr;
-                            }});
+    priority_ = make_priority();
     route_ = std::make_unique<RoutePart>(
         process_, RoutePart::Facts{facts_.host, facts_.queues, {facts_.serves}, resources(), cores},
         RoutePart::Peers{to_manager(Way::route_in),
@@ -136,6 +128,29 @@ Instance::Instance(Ground& ground, StateDir& disk, Facts facts, Surroundings aro
 }
 
 Instance::~Instance() = default;
+
+std::function<void(std::function<void(Manager&)>)> Instance::to_manager(Way way) {
+    return [this, way](std::function<void(Manager&)> request) { send(*manager_, way, std::move(request)); };
+}
+
+std::unique_ptr<PriorityPart> Instance::make_priority() {
+    const auto cores = static_cast<std::uint32_t>(facts_.cores.size());
+    return std::make_unique<PriorityPart>(
+        process_, disk_, facts_.settings, PriorityPart::Facts{facts_.serial, facts_.host, cores, facts_.is_following},
+        PriorityPart::Peers{to_manager(Way::priority_in), [this] {
+                                Instance* parent = around_.parent();
+                                return parent != nullptr ? &parent->priority() : nullptr;
+                            }});
+}
+
+void Instance::reload_priority() {
+    priority_->finish();
+    priority_ = make_priority();
+    priority_->start(facts_.share_tree);
+    if (facts_.host != 0) {
+        route_->open_priorities();
+    }
+}
 
 bool Instance::is_busy() const {
     const Instant now = process_.ground.now();

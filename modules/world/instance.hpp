@@ -90,6 +90,8 @@ class Instance {
     RoutePart& route() { return *route_; }
     PriorityPart& priority() { return *priority_; }
     SchedPart& sched() { return *sched_; }
+    /// The module is removed and loaded again. The job-manager goes on, with the plugin.
+    void reload_priority();
     Executor& executor() { return *executor_; }
     /// A message is under way to one of its parts, or waits for the stopped process.
     bool is_busy() const;
@@ -115,8 +117,11 @@ class Instance {
     void send(Manager& manager, Way way, std::function<void(Manager&)> request);
     ManagerMessages messages();
     std::string resources() const;
+    std::unique_ptr<PriorityPart> make_priority();
+    std::function<void(std::function<void(Manager&)>)> to_manager(Way way);
 
     Process process_;
+    StateDir& disk_;
     Facts facts_;
     Surroundings around_;
     std::array<Channel, static_cast<std::size_t>(Way::count)> channels_;

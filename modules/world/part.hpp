@@ -52,6 +52,9 @@ class Part {
   protected:
     void note(const std::string& what) const { ground().note(process_.name, what); }
 
+    /// For a message to another part whose answer comes back here: whether this part is still there.
+    std::weak_ptr<char> life() const { return life_; }
+
   private:
     void arrive(Instant when, Task task);
 

@@ -115,7 +115,8 @@ void PriorityPart::on_attach(std::uint64_t child, const priority::StateMeta& met
         from.iterate();
         from.pump_uplink();
     });
-    attached_[child] = {link, &from, [&from, link](const std::vector<priority::FactorRow>& changed, bool is_complete) {
+    attached_[child] = {link, &from, from.facts_.is_following,
+                        [&from, link](const std::vector<priority::FactorRow>& changed, bool is_complete) {
                             link->down([&from, changed, is_complete] {
                                 from.service_->take_parent_factors(changed, is_complete);
                                 from.iterate();
@@ -202,7 +203,7 @@ void PriorityPart::take_tree(const std::string& text, const std::shared_ptr<Link
 void PriorityPart::publish_tree() {
     const std::string text = service_->trees().in_force().toml;
     for (const auto& [child, one] : attached_) {
-        if (one.child->facts_.is_following) {
+        if (one.is_following) {
             one.link->down([to = one.child, text, link = one.link] {
                 to->take_tree(text, link);
                 to->iterate();

@@ -57,11 +57,13 @@ void PriorityPart::start(const std::string& share_tree) {
     }
     (void)commit();
     if (service_->gate().is_limited()) {
-        peers_.to_manager([this](Manager& manager) {
-            later(Duration(100us), [this, ids = manager.withheld()] {
-                service_->gate().set_withheld(ids);
-                follow();
-            });
+        peers_.to_manager([this, life = life()](Manager& manager) {
+            if (!life.expired()) {
+                later(Duration(100us), [this, ids = manager.withheld()] {
+                    service_->gate().set_withheld(ids);
+                    follow();
+                });
+            }
         });
     } else {
         follow();
@@ -117,6 +119,10 @@ void PriorityPart::follow() {
 // ---- the journal ----
 
 void PriorityPart::on_journal(const std::string& payload) {
+    if (!is_journal_open_) {
+        is_journal_open_ = payload.empty();
+        return;
+    }
     const auto message = priority::read_journal(reader_.read(payload));
     if (!message) {
         ground().fail(process().name, "job-priority cannot read the journal: " + message.error().message);
@@ -225,8 +231,11 @@ void PriorityPart::send_push(const priority::Push& push, bool is_push) {
     is_push_out_ = true;
     is_heartbeat_due_ = false;
     const bool is_last = !service_->sends().plugin().has_work();
-    peers_.to_manager([this, push, is_push, is_last](Manager& manager) {
-        manager.update_priorities(push, is_last, [this, is_push](std::int64_t nonce) {
+    peers_.to_manager([this, life = life(), push, is_push, is_last](Manager& manager) {
+        manager.update_priorities(push, is_last, [this, life, is_push](std::int64_t nonce) {
+            if (life.expired()) {
+                return;
+            }
             later(Duration(50us), [this, is_push, nonce] {
                 is_push_out_ = false;
                 if (is_push) {

@@ -35,6 +35,8 @@ class PriorityPart : public Part {
     PriorityPart(Process& process, StateDir& disk, priority::Settings settings, Facts facts, Peers peers);
     /// Reads the state file and follows the journal.
     void start(const std::string& share_tree);
+    /// The module is removed: what it has not written is written.
+    void finish() { (void)commit(); }
     void on_journal(const std::string& payload);
     void on_given(const std::vector<priority::GivenPriority>& rows, bool is_all, bool is_complete);
 
@@ -77,6 +79,7 @@ class PriorityPart : public Part {
     struct Attached {
         std::shared_ptr<Link> link;
         PriorityPart* child = nullptr;  ///< as long as the link is up
+        bool is_following = false;
         std::function<void(const std::vector<priority::FactorRow>&, bool)> factors;
     };
     void on_detach(std::uint64_t child, const std::shared_ptr<Link>& link);
@@ -101,6 +104,7 @@ class PriorityPart : public Part {
     std::unique_ptr<priority::PriorityService> service_;
     std::optional<priority::SteadyTime> time_;  ///< set when the state was read
     FlatJson reader_;
+    bool is_journal_open_ = false;  ///< what was sent to the module before this one has no effect
     bool is_backlog_ = false;
     bool is_pass_due_ = true;
     bool is_push_out_ = false;

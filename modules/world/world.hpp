@@ -72,6 +72,7 @@ struct Counts {
     std::uint64_t fills = 0;
     std::uint64_t garbles = 0;  ///< of an R
     std::uint64_t clock_steps = 0;
+    std::uint64_t reloads = 0;  ///< of a job-priority alone
     std::uint64_t lies = 0;
     std::uint64_t guests = 0;      ///< that attached to a job-route
     std::uint64_t guest_jobs = 0;  ///< that they got

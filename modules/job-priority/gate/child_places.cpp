@@ -7,10 +7,12 @@
 
 namespace weir::priority {
 
+/// Until its child says more, a job with a place counts as running: another that was about to start when this module
+/// ended, or seems so, must not compete with it.
 void ChildPlaces::restore(const SavedState& saved) {
     for (const auto& [key, row] : saved.places) {
         const Id id = id_of(key);
-        jobs_[id] = {.key = key, .row = row, .is_confirmed = false, .is_granted = true};
+        jobs_[id] = {.key = key, .state = State::running, .row = row, .is_confirmed = false, .is_granted = true};
         stored_[id] = row;
     }
 }

@@ -206,6 +206,9 @@ void Gate::count_childs(const ShareTree& tree, FluxJobId id) {
         return;
     }
     const LimitedJob size = asked_by_child(id);
+    if (job.state != State::running && admission_.is_running(id)) {  // it was thought to run
+        admission_.park(tree, id, job.payer, size);
+    }
     if (job.state == State::running) {
         admission_.start(tree, id, job.payer, size);
     } else if (job.state == State::parked || job.is_refused) {

@@ -213,11 +213,12 @@ TEST_CASE("places: a parent that was loaded again counts the places that its chi
                                  started(host_of_pair, 2, 10)};
     again->add_backlog(events);
     again->add_backlog({submitted(1, 41, alice), eligible(1, 41)});
-    again->gate().set_withheld({1});
+    again->gate().set_withheld({});  // 1 came after the question, and seems to be starting
     again->end_backlog(at(42));
     again->pass(at(43));
     CHECK(again->gate().is_held_back(1));
     again->apply(freed(host_of_pair, 44));
+    (void)push(*again);
     again->pass(at(45));
     CHECK_FALSE(again->gate().is_held_back(1));
 }

@@ -92,6 +92,7 @@ bool run(const Options& options, Totals& totals) {
     totals.counts.fills += world.counts().fills;
     totals.counts.garbles += world.counts().garbles;
     totals.counts.clock_steps += world.counts().clock_steps;
+    totals.counts.reloads += world.counts().reloads;
     totals.counts.lies += world.counts().lies;
     totals.counts.guests += world.counts().guests;
     totals.counts.guest_jobs += world.counts().guest_jobs;
@@ -165,12 +166,13 @@ int main(int argc, char** argv) {
     std::printf(
         "%lu lives, %lu kills (%lu in a write), %lu power failures, %lu links, %lu stops, %lu drains, %lu full disks, "
         "%lu wrong R, "
-        "%lu clock steps, "
+        "%lu clock steps, %lu times job-priority alone, "
         "%lu lies, %lu guests (%lu jobs), %lu edits (%lu remove nodes); %lu steps; %.0f s simulated in %.1f s\n",
         totals.counts.boots, totals.counts.kills, totals.counts.torn, totals.counts.powers, totals.counts.cuts,
         totals.counts.stops, totals.counts.drains, totals.counts.fills, totals.counts.garbles,
-        totals.counts.clock_steps, totals.counts.lies, totals.counts.guests, totals.counts.guest_jobs,
-        totals.counts.edits, totals.counts.removals, totals.steps, totals.simulated_s, real_s);
+        totals.counts.clock_steps, totals.counts.reloads, totals.counts.lies, totals.counts.guests,
+        totals.counts.guest_jobs, totals.counts.edits, totals.counts.removals, totals.steps, totals.simulated_s,
+        real_s);
     std::printf("total %lu/%lu cases\n", totals.seeds - totals.failed, totals.seeds);
     return totals.failed == 0 ? 0 : 1;
 }
