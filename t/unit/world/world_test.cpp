@@ -37,13 +37,14 @@ void hold_for_seeds(const std::string& named, Options options, const std::vector
 // Mutant: modules/world/manager_alloc.cpp: send([this, id, R] { messages_.free(id, R); });  // canceled meanwhile =>
 // Mutant: broker/services/job-manager/tables/job_table.cpp: ms_((last >> 24) + 1) => ms_((last >> 63) + 1)
 // Mutant: libfairshare/limits/admission.cpp: known->second.state == State::waiting || => false &&
+// Mutant: modules/job-priority/gate/gate_places.cpp: return is_child_ && settings_ => return false && settings_
 TEST_CASE("world: forty seeds of two levels hold under all faults") {
     hold_for_seeds("1x3", {.shape = {1, 3}}, up_to(40));
 }
 
 // Mutant: modules/world/manager.cpp: send([reply, id] { reply(id); }); => reply(id);
 TEST_CASE("world: seeds hold in which a broker dies between a submission and its commit") {
-    hold_for_seeds("1x3", {.shape = {1, 3}}, {1350, 1392, 1410, 1463});
+    hold_for_seeds("1x3", {.shape = {1, 3}}, {1320, 1357, 1366, 1405});
 }
 
 // Mutant: modules/job-priority/charges/child_reports.cpp: child, record.inside => child, record.job
@@ -53,10 +54,10 @@ TEST_CASE("world: forty seeds of three levels hold under all faults") {
 
 // Mutant: modules/job-route/hand_down.cpp: return in_children.empty() ? => return true ?
 TEST_CASE("world: seeds hold in which a partition starts a job while a better one is on the way there") {
-    hold_for_seeds("1x4", {.shape = {1, 4}, .jobs = 200}, {27, 31, 33});
+    hold_for_seeds("1x4", {.shape = {1, 4}, .jobs = 200}, {11, 17, 43});
 }
 
 // Mutant: modules/job-route/hand_down.hpp: std::tie(b.priority, a.submit => std::tie(a.priority, a.submit
 TEST_CASE("world: seeds hold in which more jobs wait than a partition gets ahead") {
-    hold_for_seeds("1x3", {.shape = {1, 3}, .jobs = 400}, {109, 113, 133});
+    hold_for_seeds("1x3", {.shape = {1, 3}, .jobs = 400}, {100, 110, 126});
 }
