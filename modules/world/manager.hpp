@@ -76,10 +76,10 @@ class Manager : public Part {
     void update_priorities(const priority::Push& push, bool is_synced, const std::function<void(std::int64_t)>& reply);
     std::set<jm::JobId> withheld() const { return priority_tap_.withheld(); }
     /// Streams the events that `allow` names, of all jobs that there are, then of each as it happens.
-    /// An empty message comes before it. A stream that is open ends.
-    void open_journal_of_priority(const Json& allow) {
+    /// A message with the mark comes before it. A stream that is open ends.
+    void open_journal_of_priority(const Json& allow, const std::string& mark) {
         std::erase_if(listeners_, [this](const Listener& one) { return one.to == &messages_.to_priority; });
-        send([this] { messages_.to_priority(std::make_shared<std::string>()); });
+        send([this, mark] { messages_.to_priority(std::make_shared<std::string>(mark)); });
         open_journal(allow, messages_.to_priority);
     }
     void open_journal_of_route(const Json& allow) { open_journal(allow, messages_.to_route); }

@@ -113,14 +113,17 @@ void PriorityPart::follow() {
     service_->set_machine(machine);
     is_backlog_ = true;
     service_->begin_backlog();
-    peers_.to_manager([](Manager& manager) { manager.open_journal_of_priority(priority::journal_filter()); });
+    journal_mark_ = std::to_string(ground().agenda.steps());
+    peers_.to_manager([mark = journal_mark_](Manager& manager) {
+        manager.open_journal_of_priority(priority::journal_filter(), mark);
+    });
 }
 
 // ---- the journal ----
 
 void PriorityPart::on_journal(const std::string& payload) {
     if (!is_journal_open_) {
-        is_journal_open_ = payload.empty();
+        is_journal_open_ = payload == journal_mark_;
         return;
     }
     const auto message = priority::read_journal(reader_.read(payload));

@@ -104,6 +104,7 @@ class PriorityPart : public Part {
     std::unique_ptr<priority::PriorityService> service_;
     std::optional<priority::SteadyTime> time_;  ///< set when the state was read
     FlatJson reader_;
+    std::string journal_mark_;      ///< comes before the stream that this module asked for
     bool is_journal_open_ = false;  ///< what was sent to the module before this one has no effect
     bool is_backlog_ = false;
     bool is_pass_due_ = true;
