@@ -12,6 +12,7 @@
 #include "libfairshare/base/check.hpp"
 #include "modules/job-priority/messages/journal_events.hpp"
 #include "modules/job-priority/messages/parent_policy.hpp"
+#include "modules/job-priority/messages/place_wire.hpp"
 #include "modules/job-priority/messages/report_wire.hpp"
 #include "modules/job-priority/messages/usage_report.hpp"
 #include "modules/job-priority/messages/wire.hpp"
@@ -143,6 +144,21 @@ void check_given(const json_t* document) {
     }
 }
 
+/// What a child says about jobs under limits, and what it is told.
+void check_places(const json_t* document) {
+    if (const auto wishes = read_wishes(document)) {
+        const auto again = read_wishes(write_wishes(1, *wishes).get());
+        WEIR_CHECK(again && again->jobs == wishes->jobs && again->link == wishes->link &&
+                   again->is_complete == wishes->is_complete);
+    } else {
+        WEIR_CHECK(!wishes.error().message.empty());
+    }
+    if (const auto answers = read_answers(json_object_get(document, "admissions"))) {
+        const auto again = read_answers(write_answers(*answers).get());
+        WEIR_CHECK(again && *again == *answers);
+    }
+}
+
 void check_usage_query(const json_t* document) {
     if (const auto query = read_usage_query(document)) {
         const auto& edges = query->edges;
@@ -158,6 +174,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto document = Json::parse(std::string(reinterpret_cast<const char*>(data), size));
     if (document) {
         check_factors(document->get());
+        check_places(document->get());
         check_hosts(document->get());
         check_policy(document->get());
         check_given(document->get());

@@ -17,6 +17,7 @@ using namespace weir::priority::testing;
 namespace {
 
 // What later versions added, taken away again.
+constexpr const char* to_version_9 = "DROP TABLE place; PRAGMA user_version=9;";
 constexpr const char* to_version_8 =
     "ALTER TABLE reported DROP COLUMN prepaid_us; ALTER TABLE reported DROP COLUMN gpus;"
     "ALTER TABLE reported DROP COLUMN committed_us; ALTER TABLE closed DROP COLUMN prepaid_us;"
@@ -50,7 +51,8 @@ constexpr const char* to_version_1 =
 /// What makes a file one of that version.
 std::string back_to(int version) {
     std::string sql;
-    for (const auto& [older, step] : std::map<int, const char*, std::greater<>>{{8, to_version_8},
+    for (const auto& [older, step] : std::map<int, const char*, std::greater<>>{{9, to_version_9},
+                                                                                {8, to_version_8},
                                                                                 {5, to_version_5},
                                                                                 {4, to_version_4},
                                                                                 {3, to_version_3},
@@ -175,4 +177,26 @@ TEST_CASE("state: what a reported job costs comes back, and for the parent of ve
     CHECK(store.saved().reported.at({7, 1}).bill == Bill{.rate = 5});
     CHECK(store.saved().closed.at({8, 1}).job.bill == Bill{.rate = 5});
     CHECK(store.saved().uplink.at(78).bill == Bill{.rate = 2000});
+}
+
+TEST_CASE("state: a place of a child's job comes back; a file of version 9, which knew none, is taken over") {
+    const Folder folder;
+    const PlaceRow place{"alice", "chem", "batch", "high", 2, 8, std::chrono::hours(3)};
+    StateBatch batch = everything();
+    batch.places[{7, 1}] = place;
+    batch.places[{7, 2}] = PlaceRow{"bob", "", "", "", 1, 1, Duration::max()};
+    { REQUIRE(opened(folder.file()).apply(batch)); }
+    {
+        StateStore store = opened(folder.file());
+        CHECK(store.saved().places.at({7, 1}) == place);
+        CHECK(store.saved().places.at({7, 2}).wall_time == Duration::max());
+        StateBatch end;
+        end.places[{7, 2}] = std::nullopt;
+        REQUIRE(store.apply(end));
+    }
+    CHECK(opened(folder.file()).saved().places.size() == 1);
+    { REQUIRE(SqliteDb::open(folder.file()).execute(back_to(9))); }
+    const StateStore store = opened(folder.file());
+    CHECK(store.saved().places.empty());
+    CHECK(store.saved().uplink.size() == 1);
 }
