@@ -2,8 +2,6 @@
 // Owns: the events of a branch. See branch.hpp.
 #include "t/bench/scale/branch.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -25,27 +23,6 @@ std::string user_name(std::size_t user) {
 }
 
 namespace {
-
-constexpr std::uint32_t owner = 100;
-constexpr std::uint32_t first_uid = 10000;
-
-double cpu_s() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-class Stopwatch {
-  public:
-    explicit Stopwatch(double& sum) : sum_(sum), begin_(cpu_s()) {}
-    ~Stopwatch() { sum_ += cpu_s() - begin_; }
-    Stopwatch(const Stopwatch&) = delete;
-    Stopwatch& operator=(const Stopwatch&) = delete;
-
-  private:
-    double& sum_;
-    double begin_;
-};
 
 template <typename T>
 T value_or_throw(Result<T> result) {
@@ -105,6 +82,12 @@ LevelLoad& LevelLoad::operator+=(const LevelLoad& other) {
     report_cpu_s += other.report_cpu_s;
     pass_cpu_s += other.pass_cpu_s;
     commit_cpu_s += other.commit_cpu_s;
+    orders += other.orders;
+    order_bytes += other.order_bytes;
+    route_reports += other.route_reports;
+    route_report_bytes += other.route_report_bytes;
+    route_time += other.route_time;
+    rank_time += other.rank_time;
     return *this;
 }
 
@@ -132,8 +115,16 @@ Instance& Branch::add(Instance* parent, std::size_t level, std::size_t place, st
     MachineSize machine;
     machine.cores = static_cast<double>(cores);
     service.set_machine(machine);
+    made.host = parent != nullptr ? parent->branch->next_id(*parent) : 0;
+    if (site_.size.is_routed) {
+        made.route = std::make_unique<RouteSide>(parent != nullptr, route::JobId{made.host},
+                                                 [this, &made] { return route::LocalId{next_id(made)}; });
+        made.route->set_cores(cores);
+    }
     if (parent != nullptr) {
-        made.host = parent->branch->next_id(*parent);
+        if (made.route) {
+            parent->route->add_child(route::JobId{made.host}, cores);
+        }
         JobRequest request;
         request.is_instance = true;
         request.cores = cores;
@@ -166,7 +157,7 @@ void Branch::send(Instance& to, Duration delay, std::function<void()> what) {
 
 void Branch::begin() {
     for (const auto& instance : instances_) {
-        if (instance->children.empty()) {
+        if (instance->children.empty() && !instance->route) {
             fill(*instance);
         }
         changed(*instance);
@@ -177,6 +168,9 @@ void Branch::begin_as_root() {
     next_policy_ = now_ + site_.size.policy_change_at;
     later(site_.size.policy_change_at, [this] { change_policy(); });
     root_pass();
+    if (site_.size.is_routed) {
+        later(site_.size.submit_interval, [this] { submit_jobs(*instances_.front()); });
+    }
 }
 
 void Branch::run_before(Instant end) {
@@ -323,6 +317,9 @@ void Branch::pass(Instance& instance, Instant passed_at) {
     }
     publish(instance, passed_at);
     changed(instance);
+    if (instance.route) {
+        touch(instance);
+    }
 }
 
 void Branch::publish(Instance& instance, Instant passed_at) {

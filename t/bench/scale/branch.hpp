@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: instances that run by themselves in simulated time: the root alone, or a child of the root with all below it.
-// Leaves run jobs, usage reports go up, factors and policy go down, over the production service, queue of records and
-// wire text. Must not know: other branches, except as where a message goes; threads; what is printed; Flux; SQLite (a
-// batch of the state log counts as written when its delay is over).
+// Jobs are handed down to leaves, which run them; usage reports go up; factors and policy go down; over the production
+// service, route tables, queue of records and wire text. Must not know: other branches, except as where a message goes;
+// threads; what is printed; Flux; SQLite (a batch of the state log counts as written when its delay is over).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +17,8 @@
 #include "libfairshare/base/flat_json.hpp"
 #include "modules/job-priority/priority_service.hpp"
 #include "modules/job-priority/sends/report_pace.hpp"
+#include "t/bench/scale/route_side.hpp"
+#include "t/bench/scale/stopwatch.hpp"
 
 namespace weir::scale {
 
@@ -35,6 +37,15 @@ struct TreeSize {
     Duration report_pause = std::chrono::seconds(1);        ///< of ReportPace
     Duration pass_interval = std::chrono::minutes(1);       ///< of the root
     Duration policy_change_at = std::chrono::seconds(5);    ///< of the share tree and the weights at the root
+    /// Each job is submitted at the root, at a constant rate. Otherwise each leaf has its jobs from the beginning.
+    bool is_routed = false;
+    bool is_charged =
+        true;           ///< job-priority learns of the jobs; else they are routed with one priority, and that is all
+    double load = 0.7;  ///< of all cores, by jobs that are routed
+    Duration submit_interval = std::chrono::milliseconds(10);
+    /// From a message of job-route to the turn that acts on it, with all that came in the meantime.
+    Duration turn_delay = std::chrono::milliseconds(10);
+    Duration record_delay = std::chrono::milliseconds(10);  ///< from there to its record: then messages leave
 };
 
 /// The work of the instances of one level. Messages are those that they receive from below.
@@ -51,6 +62,13 @@ struct LevelLoad {
     double report_cpu_s = 0;  ///< decoding and applying reports
     double pass_cpu_s = 0;
     double commit_cpu_s = 0;  ///< making the batches
+    // of jobs that are routed
+    std::uint64_t orders = 0;  ///< messages that they receive from above
+    std::uint64_t order_bytes = 0;
+    std::uint64_t route_reports = 0;  ///< that they receive from below
+    std::uint64_t route_report_bytes = 0;
+    SampledTime route_time;  ///< of job-route: messages and turns
+    SampledTime rank_time;   ///< of job-priority: the routed jobs' events and priorities
 
     LevelLoad& operator+=(const LevelLoad& other);
 };
@@ -86,8 +104,11 @@ struct Instance {
     bool is_report_out = false;
     priority::ReportPace pace{Duration{}};
     bool is_pace_timer_armed = false;
+    std::unique_ptr<RouteSide> route;  ///< where jobs are routed
+    bool is_turn_due = false;
+    std::uint64_t submitted = 0;  ///< to a leaf, or to the root where jobs are routed
+    double submits_due = 0;
     // of a leaf
-    std::uint64_t submitted = 0;
     std::int64_t free_cores = 0;
     std::int64_t next_cores = 0;
 };
@@ -150,6 +171,16 @@ class Branch {
     // a leaf's jobs
     void fill(Instance& leaf);
     void end(Instance& leaf, FluxJobId id, std::int64_t cores);
+    // routed jobs
+    void submit_jobs(Instance& root);
+    void touch(Instance& instance);
+    void turn(Instance& instance);
+    void tell_service(Instance& instance);
+    void rank(Instance& instance);
+    void rank_alike(Instance& instance);
+    void send_messages(Instance& instance, RouteSide::Turn turn);
+    void take_orders(Instance& instance, const std::string& text);
+    void take_route_report(Instance& parent, Instance& child, const std::string& text);
     // reports
     void changed(Instance& instance);
     void commit(Instance& instance);
@@ -184,6 +215,8 @@ class Branch {
     Duration policy_delay_max_{};
 };
 
+inline constexpr std::uint32_t owner = 100;
+inline constexpr std::uint32_t first_uid = 10000;
 std::string account_name(std::size_t account);
 std::string user_name(std::size_t user);
 

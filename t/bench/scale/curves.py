@@ -15,7 +15,7 @@ FITTED = (10, 10)  # one tree: with more instances in one process each finds les
 
 
 def run(program, size):
-    words = subprocess.run([program] + [str(part) for part in size], capture_output=True, text=True, check=True).stdout.split()
+    words = subprocess.run([program] + [str(part) for part in size] + ["direct"], capture_output=True, text=True, check=True).stdout.split()
     curve = words[words.index("curve") + 1:]
     levels = [curve[4 + 4 * i:8 + 4 * i] for i in range(3)]
     return {"jobs": int(curve[1]), "seconds": float(curve[2]), "mib": float(curve[3]),

@@ -37,12 +37,14 @@ void InstanceTree::add(Branch& branch, Instance* parent, std::size_t level) {
 
 // ---- windows ----
 
-/// A window is so short that nothing the root does in it reaches a branch before its end: answers take a commit and a
-/// link, and a window ends before the root's next message of its own arrives. So the branches carry out a window beside
-/// each other, and then the root carries out the same window.
+/// The branches carry out a window beside each other, and the root beside them carries out the window before. A window
+/// is so short that nothing the root does reaches a branch before the branch has carried out two of them: answers take
+/// a commit or a record, and a link. What the root sends at once, after a pass or a change of policy, is an exception:
+/// such a window ends before that arrives, and the root carries it out before the branches go on.
 void InstanceTree::run(const std::function<void(std::uint64_t)>& progress) {
     root_.begin();
     root_.begin_as_root();
+    root_end_ = window_;
     deliver(root_);
     for (const auto& branch : branches_) {
         branch->begin();
@@ -62,18 +64,18 @@ void InstanceTree::run(const std::function<void(std::uint64_t)>& progress) {
     };
     const auto between = [&]() noexcept {
         guarded([&] {
-            run_root();
+            end_window();
             is_done = is_done || is_over();
             if (ended() >= told + to_end_ / 100 + 1) {
                 progress(told = ended());
             }
         });
     };
-    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, branches_.size());
+    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, branches_.size() + 1);
     std::barrier barrier(static_cast<std::ptrdiff_t>(threads), between);
     const auto work = [&] {
         while (!is_done) {
-            guarded([this] { run_branches(); });
+            guarded([this] { run_parts(); });
             barrier.arrive_and_wait();
         }
     };
@@ -97,23 +99,32 @@ void InstanceTree::open_window() {
         first = std::min(first, branch->next_due());
     }
     const TreeSize& size = site_.size;
+    const Duration answer = size.is_routed ? std::min(size.commit_delay, size.record_delay) : size.commit_delay;
     window_ = std::max(window_, first);
-    window_end_ = std::min(window_ + size.commit_delay, root_.next_broadcast()) + size.link_delay;
-    next_branch_ = 0;
+    window_end_ = std::min(window_ + (answer + size.link_delay) / 2, root_.next_broadcast() + size.link_delay);
+    next_part_ = 0;
 }
 
-void InstanceTree::run_branches() {
-    for (std::size_t next = next_branch_++; next < branches_.size(); next = next_branch_++) {
-        branches_[next]->run_before(window_end_);
+void InstanceTree::run_parts() {
+    for (std::size_t next = next_part_++; next <= branches_.size(); next = next_part_++) {
+        if (next == 0) {
+            root_.run_before(root_end_);
+        } else {
+            branches_[next - 1]->run_before(window_end_);
+        }
     }
 }
 
-void InstanceTree::run_root() {
+void InstanceTree::end_window() {
+    deliver(root_);
     for (const auto& branch : branches_) {
         deliver(*branch);
     }
-    root_.run_before(window_end_);
-    deliver(root_);
+    root_end_ = window_end_;
+    if (root_.next_broadcast() < root_end_) {
+        root_.run_before(root_end_);
+        deliver(root_);
+    }
     window_ = window_end_;
     open_window();
 }
@@ -132,14 +143,22 @@ bool InstanceTree::is_over() const {
 // ---- figures ----
 
 template <typename Each>
-void InstanceTree::for_each_leaf(const Each& each) const {
+void InstanceTree::for_each_instance(const Each& each) const {
+    each(*root_.instances().front());
     for (const auto& branch : branches_) {
         for (const auto& instance : branch->instances()) {
-            if (instance->children.empty()) {
-                each(*instance->service);
-            }
+            each(*instance);
         }
     }
+}
+
+template <typename Each>
+void InstanceTree::for_each_leaf(const Each& each) const {
+    for_each_instance([&each](const Instance& instance) {
+        if (instance.children.empty()) {
+            each(*instance.service);
+        }
+    });
 }
 
 std::uint64_t InstanceTree::ended() const {
@@ -184,6 +203,18 @@ Duration InstanceTree::policy_delay_max() const {
 std::size_t InstanceTree::leaves_behind() const {
     std::size_t count = 0;
     for_each_leaf([&](const PriorityService& leaf) { count += leaf.accounting().tree().find("late") ? 0 : 1; });
+    return count;
+}
+
+std::uint64_t InstanceTree::recalls() const {
+    std::uint64_t count = 0;
+    for_each_instance([&](const Instance& instance) { count += instance.route ? instance.route->recalls() : 0; });
+    return count;
+}
+
+std::size_t InstanceTree::jobs_left() const {
+    std::size_t count = 0;
+    for_each_instance([&](const Instance& instance) { count += instance.route ? instance.route->jobs() : 0; });
     return count;
 }
 

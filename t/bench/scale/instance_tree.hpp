@@ -33,28 +33,35 @@ class InstanceTree {
     Duration policy_delay_max() const;
     /// The number of leaves in which the root's share tree is not in force.
     std::size_t leaves_behind() const;
+    /// Copies that were taken back before they started, at all levels.
+    std::uint64_t recalls() const;
+    /// Routed jobs that some instance still has.
+    std::size_t jobs_left() const;
     /// The number of payers whose core-microseconds at the root are not the sum of the leaves'.
     std::size_t differences() const;
 
   private:
     void add(Branch& branch, Instance* parent, std::size_t level);
     template <typename Each>
+    void for_each_instance(const Each& each) const;
+    template <typename Each>
     void for_each_leaf(const Each& each) const;
     void open_window();
-    void run_branches();
-    void run_root();
+    void run_parts();
+    void end_window();
     void deliver(Branch& from);
     bool is_over() const;
 
     Site site_;
     Instant begin_;
     Instant window_;      ///< what is due before it has been carried out
-    Instant window_end_;  ///< of the window that is being carried out
+    Instant window_end_;  ///< of the window that the branches carry out
+    Instant root_end_;    ///< of the one that the root carries out beside it
     Branch root_;
     std::vector<std::unique_ptr<Branch>> branches_;
     std::size_t instances_ = 0;
     std::uint64_t to_end_ = 0;
-    std::atomic<std::size_t> next_branch_ = 0;  ///< of the window
+    std::atomic<std::size_t> next_part_ = 0;  ///< of the window: 0 is the root, then the branches
 };
 
 }  // namespace weir::scale
