@@ -34,6 +34,7 @@ begin() {
 waits_for() {
 	wait_until job-route.locate "{\"id\":$1}" ".child == 0 and any(.partitions[]; .name == \"small\" and .limit == \"$2\")" >/dev/null
 }
+# runs_in ID PARTITION_JOB: it started there
 runs_in() {
 	wait_event $1 start >/dev/null && test $(child_of $1) = $2
 }
@@ -85,6 +86,12 @@ test_expect_success 'the limit holds when job-route is loaded anew, and over kil
 	gated m -q batch -t2h && gated n -q batch -t2h && gated o -q batch -t2h && runs_in $n $small && waits_for $o "$two_run" &&
 	load_route_again && are_up small && waits_for $o "$two_run" && kill -9 $(cat run/broker.pid) && { wait $WEIR_PID; begin; } && runs_in $o $small && wait_event $n clean &&
 	gated p -q batch -t2h && gated q -q batch -t2h && runs_in $p $small && waits_for $q "$two_run" && kill -9 $(broker_of_small) && wait_event $p clean && runs_in $q $(job_of small) && end q
+'
+test_expect_success 'once a partition serves, nobody is told that it has not started' '
+	small=$(job_of small) && for one in u v w; do gated $one -q batch -t2h || return 1; done && runs_in $u $small && runs_in $v $small && waits_for $w "$two_run" &&
+	weir partition restart small && partition small "select(.state == \"up\" and (.instances | length) == 2)" &&
+	call job-route.locate "{\"id\":$w}" | tee j | jq -e ".partitions[] | select(.name == \"small\") | .limit == \"$two_run\" and (has(\"away\") | not)" &&
+	end u && runs_in $w $(job_of small) && end v && end w
 '
 # of all jobs that ran in small: the most at once, from the allocation to the end
 cat >most.py <<EOF

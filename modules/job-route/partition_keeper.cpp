@@ -208,7 +208,7 @@ void PartitionKeeper::look() {
     }
     std::vector<KeptPartition> partitions = kept();
     warn_of_jobs_left(partitions);
-    const bool is_news = routes_.set_partitions(std::move(partitions));
+    bool is_news = routes_.set_partitions(std::move(partitions));
     table_.look({monotonic_now(),
                  [this](JobId job) {
                      const auto child = routes_.child_without_counts(job);
@@ -216,6 +216,7 @@ void PartitionKeeper::look() {
                  },
                  [this](const PartitionSpec& spec) { return routes_.is_awaited(kept_of(spec)); }});
     perform();
+    is_news = routes_.set_partitions(kept()) || is_news;  // who serves, and why another does not, after this look
     arm();
     if (is_news) {
         changed_();
