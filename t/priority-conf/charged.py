@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """What job-priority should have charged, worked out another way: cores of R times (free - alloc) of every job's eventlog,
-in whole core-microseconds. Prints {"total": N, "BANK": N, ...}. Run with `flux python`."""
+less the time when the broker was down and the job had no process yet (weir.down), in whole core-microseconds. Prints
+{"total": N, "BANK": N, ...}. Run with `flux python`."""
 import json
 import math
 
@@ -21,14 +22,16 @@ def main():
     sums = {"total": 0}
     for job in flux.job.JobList(handle, max_entries=0, attrs=["bank"], filters=[], user=str(2**32 - 1)).jobs():
         keys = handle.rpc("job-info.lookup", {"id": int(JobID(job.id)), "keys": ["eventlog"], "flags": 0}).get()
-        log = {}
+        log, down = {}, 0
         for line in keys["eventlog"].splitlines():
             entry = json.loads(line)
             log[entry["name"]] = math.floor(entry["timestamp"] * 1e6 + 0.5)  # not round(): halves go up
+            if entry["name"] == "weir.down":
+                down += math.floor(entry["context"]["seconds"] * 1e6 + 0.5)
         if "alloc" not in log:
             continue
         R = json.loads(handle.rpc("job-info.lookup", {"id": int(JobID(job.id)), "keys": ["R"], "flags": 0}).get()["R"])
-        charge = cores_of(R) * (log["free"] - log["alloc"])
+        charge = cores_of(R) * (log["free"] - log["alloc"] - down)
         sums["total"] += charge
         sums[job.bank] = sums.get(job.bank, 0) + charge
     print(json.dumps(sums, sort_keys=True))
