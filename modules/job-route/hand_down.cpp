@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "modules/job-route/hand_down_pass.hpp"
 
@@ -11,42 +12,56 @@ namespace weir::route {
 
 // ---- facts ----
 
-void HandDown::file(JobId id, const Job& job, bool is_in) {
-    const Place place = place_of(id, job);
-    const auto change = [&](Classes& classes) {
-        const auto found = classes.try_emplace(class_of(job)).first;
-        if (is_in) {
-            found->second.insert(place);
-        } else if (found->second.erase(place); found->second.empty()) {
-            classes.erase(found);
-        }
-    };
-    switch (job.standing) {
-        case Standing::absent:
-            break;
-        case Standing::waits:
-            change(waiting_);
-            break;
-        case Standing::asked:
-        case Standing::ahead:
-            change(child_of(job.child).waiting);
-            break;
-        case Standing::busy:
-            break;
+/// Among those who wait, here or with a child.
+void HandDown::file_place(JobId id, const Record& record, bool is_in) {
+    const Job& job = record.job;
+    if (job.standing != Standing::waits && !is_in_child(job)) {
+        return;
     }
-    if (job.standing == Standing::asked || job.standing == Standing::busy) {
-        Child& child = child_of(job.child);
-        LimitCounts& counts = job.standing == Standing::asked ? child.asked : child.busy;
-        const std::int64_t cores = job.held > 0 ? job.held : job.cores;
-        if (is_in) {
-            counts.add(job.user, cores);
-        } else {
-            counts.remove(job.user, cores);
-        }
+    Child* child = is_in_child(job) ? &child_of(job.child) : nullptr;
+    Classes& classes = child != nullptr ? child->waiting : waiting_;
+    const auto found = classes.try_emplace(class_of(job)).first;
+    if (is_in) {
+        found->second.insert(place_of(id, record));
+    } else if (found->second.erase(place_of(id, record)); found->second.empty()) {
+        classes.erase(found);
     }
-    if (const auto child = children_.find(job.child); child != children_.end()) {
-        refresh(job.child, child->second);
-        erase_if_empty(job.child);
+    if (child != nullptr) {
+        child->waiting_cores += is_in ? job.cores : -job.cores;
+        in_children_ += is_in ? 1 : -1;
+    }
+}
+
+/// Among those whom no plan can move.
+void HandDown::file_cores(const Job& job, bool is_in) {
+    if (job.standing != Standing::asked && job.standing != Standing::busy) {
+        return;
+    }
+    Child& child = child_of(job.child);
+    LimitCounts& counts = job.standing == Standing::asked ? child.asked : child.busy;
+    const std::int64_t cores = job.held > 0 ? job.held : job.cores;
+    if (is_in) {
+        counts.add(job.user, cores);
+    } else {
+        counts.remove(job.user, cores);
+    }
+}
+
+void HandDown::watch(Record& record) {
+    if (is_in_child(record.job) && stuck_at(record) > now_) {
+        record.counted_at = stuck_at(record);
+        stuck_at_[record.counted_at] += 1;
+        watched_ += 1;
+    }
+}
+
+void HandDown::unwatch(Record& record) {
+    if (const std::int64_t tick = std::exchange(record.counted_at, 0); tick > now_) {
+        const auto counted = stuck_at_.find(tick);
+        if (--counted->second == 0) {
+            stuck_at_.erase(counted);
+        }
+        watched_ -= 1;
     }
 }
 
@@ -78,9 +93,13 @@ void HandDown::refresh(JobId id, const Child& child) {
     room.has_limits = !child.facts.limits.is_empty();
 }
 
-/// A child that has ended is kept until its jobs are known to have left it.
-void HandDown::erase_if_empty(JobId id) {
+/// After its jobs have changed. A child that has ended is kept until its jobs are known to have left it.
+void HandDown::settle_child(JobId id) {
     const auto child = children_.find(id);
+    if (child == children_.end()) {
+        return;
+    }
+    refresh(id, child->second);
     if (!child->second.is_known && is_empty(child->second)) {
         rooms_.erase(room_of(id));
         children_.erase(child);
@@ -88,26 +107,43 @@ void HandDown::erase_if_empty(JobId id) {
     }
 }
 
-void HandDown::set(JobId id, const Job& job) {
-    const auto found = jobs_.find(id);
-    const Record old = found != jobs_.end() ? found->second : Record{};
-    if (old.job == job) {
+void HandDown::set(JobId id, Job job) {
+    auto found = jobs_.find(id);
+    if (found == jobs_.end() && job.standing == Standing::absent) {
+        return;
+    }
+    if (found == jobs_.end()) {
+        found = jobs_.try_emplace(id).first;
+    } else if (found->second.job == job) {
         return;
     }
     is_due_ = true;
-    file(id, old.job, false);
-    stuck_at_.erase({stuck_at(old), id});
+    Record& record = found->second;
+    const JobId former = record.job.child;
+    const bool keeps_place = is_same_place(record.job, job);
+    unwatch(record);
+    file_cores(record.job, false);
+    if (!keeps_place) {
+        file_place(id, record, false);
+    }
     if (job.standing == Standing::absent) {
-        jobs_.erase(id);
+        jobs_.erase(found);
+        settle_child(former);
         return;
     }
-    file(id, job, true);
-    const bool has_stayed = old.job.child == job.child;
-    const Record record{job, has_stayed ? old.since : now_, old.patience,
-                        has_stayed && old.job.is_there ? old.arrived : now_, has_stayed && old.is_considered};
-    jobs_.insert_or_assign(id, record);
-    if (is_in_child(job) && stuck_at(record) > now_) {
-        stuck_at_.emplace(stuck_at(record), id);
+    const bool has_stayed = former == job.child;
+    record.since = has_stayed ? record.since : now_;
+    record.arrived = has_stayed && record.job.is_there ? record.arrived : now_;
+    record.is_considered = has_stayed && record.is_considered;
+    record.job = std::move(job);
+    if (!keeps_place) {
+        file_place(id, record, true);
+    }
+    file_cores(record.job, true);
+    watch(record);
+    settle_child(record.job.child);
+    if (!has_stayed) {
+        settle_child(former);
     }
 }
 
@@ -143,13 +179,13 @@ void HandDown::remove_child(JobId id) {
     room.growth = 1;
     room.is_short = false;
     reaches_.clear();
-    refresh(id, child->second);
-    erase_if_empty(id);
+    settle_child(id);
 }
 
 void HandDown::tick() {
     ++now_;
     while (!stuck_at_.empty() && stuck_at_.begin()->first <= now_) {
+        watched_ -= stuck_at_.begin()->second;
         stuck_at_.erase(stuck_at_.begin());
         is_due_ = true;
     }
@@ -174,7 +210,7 @@ bool HandDown::is_awaited(const std::function<bool(const JobClass& jobs)>& fits)
     if (std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& entry) { return fits(entry.first); })) {
         return true;
     }
-    const auto is_late = [this](const Place& place) { return is_stuck(jobs_.at(place.id)); };
+    const auto is_late = [this](const Place& place) { return is_stuck(*place.record); };
     for (const auto& [id, child] : children_) {
         std::int64_t free = free_cores_of(child);
         for (const auto& [jobs, places] : child.waiting) {
@@ -216,13 +252,29 @@ const HandDown::Reach& HandDown::reach_of(const JobClass& jobs, const Rules& rul
     return reach;
 }
 
+/// Whether a plan surely leaves each job where it is: none waits here, and each child may keep those that it has, has
+/// room for all of them, and starts them soon enough. O(children + classes of jobs in them).
+bool HandDown::is_at_rest(const Rules& rules) const {
+    const auto keeps_all = [&](const Room& room) {
+        const Child& child = *room.child;
+        return !room.has_waiting || (!room.has_limits && child.waiting_cores <= room.free &&
+                                     std::all_of(child.waiting.begin(), child.waiting.end(), [&](const auto& entry) {
+                                         const JobClass& jobs = entry.first;
+                                         return !jobs.is_held_back && has(child.facts.serves, jobs.queue) &&
+                                                rules.takes(jobs.kind, child.facts.rank);
+                                     }));
+    };
+    return waiting_.empty() && watched_ == in_children_ && std::all_of(rooms_.begin(), rooms_.end(), keeps_all);
+}
+
 std::map<JobId, HandDown::Objection> HandDown::objections(const std::vector<JobId>& ids, const Rules& rules) {
     std::set<JobId> in_children;
     std::copy_if(ids.begin(), ids.end(), std::inserter(in_children, in_children.end()), [this](JobId id) {
         const auto found = jobs_.find(id);
         return found != jobs_.end() && is_in_child(found->second.job);
     });
-    return in_children.empty() ? std::map<JobId, Objection>() : Pass(*this, rules).objections(std::move(in_children));
+    return in_children.empty() || is_at_rest(rules) ? std::map<JobId, Objection>()
+                                                    : Pass(*this, rules).objections(std::move(in_children));
 }
 
 std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& partition, std::uint32_t user,
@@ -248,6 +300,13 @@ std::optional<HandDown::LimitState> HandDown::limit_state(const std::string& par
 
 std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
     is_due_ = false;
+    if (is_at_rest(rules)) {
+        for (Room& room : rooms_) {
+            room.is_short = false;
+            room.growth = depth_ > 0 ? 1 : room.growth;
+        }
+        return {};
+    }
     Pass pass(*this, rules);
     std::vector<Move> moves = pass.run();
     for (const Move& move : moves) {

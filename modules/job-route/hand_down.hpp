@@ -119,7 +119,7 @@ class HandDown {
     /// REQUIRES: no jobs yet.
     void set_time_on_the_way(std::int64_t ticks) { way_ = ticks > stuck_after_max ? ticks : 0; }
     /// O(log jobs).
-    void set(JobId id, const Job& job);
+    void set(JobId id, Job job);
     void set_child(JobId id, const ChildFacts& facts);
     void remove_child(JobId id);
     /// A second has passed.
@@ -181,22 +181,24 @@ class HandDown {
     std::optional<LimitState> limit_state(const std::string& partition, std::uint32_t user, std::int64_t cores) const;
 
   private:
+    struct Record;
     /// Higher priority first, then older.
     struct Place {
         std::int64_t priority = 0;
         Instant submit{};
         JobId id;
+        const Record* record = nullptr;  ///< of the job, which its order does not depend on
         friend std::strong_ordering operator<=>(const Place& a, const Place& b) {
             return std::tie(b.priority, a.submit, a.id) <=> std::tie(a.priority, b.submit, b.id);
         }
-        friend bool operator==(const Place&, const Place&) = default;
+        friend bool operator==(const Place& a, const Place& b) { return (a <=> b) == 0; }
     };
-    static Place place_of(JobId id, const Job& job) { return {job.priority, job.submit, id}; }
     using Places = std::set<Place>;
     using Classes = std::map<JobClass, Places>;
     struct Child {
         ChildFacts facts;
-        Classes waiting;  ///< asked and ahead
+        Classes waiting;                 ///< asked and ahead
+        std::int64_t waiting_cores = 0;  ///< that these request
         LimitCounts busy;
         LimitCounts asked;  ///< no plan can move these
         bool is_known = false;
@@ -227,19 +229,27 @@ class HandDown {
         Job job;
         std::int64_t since = 0;  ///< the tick at which the child got it
         std::int64_t patience = stuck_after;
-        std::int64_t arrived = 0;    ///< the tick at which the child said that it has it
-        bool is_considered = false;  ///< see set_considered()
+        std::int64_t arrived = 0;     ///< the tick at which the child said that it has it
+        bool is_considered = false;   ///< see set_considered()
+        std::int64_t counted_at = 0;  ///< the tick of stuck_at_ that counts it; not after now_: none does
         std::int64_t patience_max() const { return job.is_held_back ? held_back_after_max : stuck_after_max; }
     };
     class Pass;
 
     static constexpr std::int64_t load_max = 4 * cores_max;  ///< products with cores must fit
 
-    void file(JobId id, const Job& job, bool is_in);
+    static Place place_of(JobId id, const Record& record) {
+        return {record.job.priority, record.job.submit, id, &record};
+    }
+    void file_place(JobId id, const Record& record, bool is_in);
+    void file_cores(const Job& job, bool is_in);
+    void watch(Record& record);
+    void unwatch(Record& record);
     Rooms::iterator room_of(JobId child);
     Child& child_of(JobId id);
     void refresh(JobId id, const Child& child);
-    void erase_if_empty(JobId id);
+    void settle_child(JobId id);
+    bool is_at_rest(const Rules& rules) const;
     const Reach& reach_of(const JobClass& jobs, const Rules& rules);
     /// What a child has given before it knew of the job is reported within a second.
     bool has_arrived_now(const Record& record) const {
@@ -252,6 +262,14 @@ class HandDown {
     bool is_stuck(const Record& record) const { return stuck_at(record) <= now_; }
     static bool is_in_child(const Job& job) {
         return job.standing == Standing::asked || job.standing == Standing::ahead;
+    }
+    /// Whether a job that changes so stays in a child, in the same class and at the same place.
+    static bool is_same_place(const Job& a, const Job& b) {
+        const auto place = [](const Job& job) {
+            return std::tie(job.child, job.priority, job.submit, job.queue, job.kind, job.cores, job.user,
+                            job.is_held_back, job.whole_nodes, job.unfit);
+        };
+        return is_in_child(a) && is_in_child(b) && place(a) == place(b);
     }
     static JobClass class_of(const Job& job) {
         return {job.queue, job.kind, job.cores, job.user, job.is_held_back, job.whole_nodes, job.unfit};
@@ -272,8 +290,10 @@ class HandDown {
     Rooms rooms_;                        ///< of each child, by id
     std::map<JobClass, Reach> reaches_;  ///< of classes without a user, as far as they were asked for
     Classes waiting_;
-    std::int64_t now_ = 0;                               ///< ticks
-    std::set<std::pair<std::int64_t, JobId>> stuck_at_;  ///< of the jobs in children
+    std::int64_t now_ = 0;                           ///< ticks
+    std::int64_t in_children_ = 0;                   ///< jobs that are asked or ahead
+    std::int64_t watched_ = 0;                       ///< of these, those that are not stuck yet
+    std::map<std::int64_t, std::int64_t> stuck_at_;  ///< how many of them are so from which tick on
 };
 
 }  // namespace weir::route

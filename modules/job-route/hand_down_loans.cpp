@@ -13,7 +13,7 @@ bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
 /// Loans on their way take their room whatever comes before them; each other one is looked at in its turn.
 void HandDown::Pass::begin_loans() {
     for (const Late& late : late_) {
-        const Job& job = plan_.jobs_.at(late.place.id).job;
+        const Job& job = late.place.record->job;
         if (late.holder == npos || !is_lent(job, late.holder)) {
             continue;
         }
@@ -27,7 +27,7 @@ void HandDown::Pass::begin_loans() {
 
 /// Room that a lender leaves.
 void HandDown::Pass::borrow(const Late& late) {
-    const Job& job = plan_.jobs_.at(late.place.id).job;
+    const Job& job = late.place.record->job;
     const Class& kind = *late.kind;
     const std::size_t to = pick_of(kind.reach->lenders, job.cores, late.place.id, npos,
                                    [&](const Budget& budget) { return can_lend(budget, kind); });
@@ -68,7 +68,7 @@ void HandDown::Pass::reserve(const Class& kind) {
 /// A job that is with a lender and has not started.
 void HandDown::Pass::keep_or_return(const Late& late) {
     const JobId id = late.place.id;
-    const Record& record = plan_.jobs_.at(id);
+    const Record& record = *late.place.record;
     const Class& kind = *late.kind;
     Budget& budget = budgets_[late.holder];
     if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {

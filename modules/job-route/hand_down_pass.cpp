@@ -103,7 +103,7 @@ bool HandDown::Pass::take_room(Budget& budget, const Class& kind) {
 
 void HandDown::Pass::charge(std::size_t index, const Class& kind, const Place& place) {
     Budget& budget = budgets_[index];
-    if (take_room(budget, kind) && plan_.has_arrived_now(plan_.jobs_.at(place.id))) {
+    if (take_room(budget, kind) && plan_.has_arrived_now(*place.record)) {
         budget.arrived.add(place.priority, kind.cores);
         budget.arrived_jobs.push_back(place.id);
     }
@@ -221,7 +221,7 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
 /// \return whether the next of its class in this child may have another fate than to wait there.
 bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::size_t holder) {
     const JobId id = place.id;
-    const Record& record = plan_.jobs_.at(id);
+    const Record& record = *place.record;
     Budget& budget = budgets_[holder];
     const ChildFacts& facts = budget.child->facts;
     if (is_lent(record.job, holder)) {
@@ -279,7 +279,7 @@ bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::siz
 
 /// \return whether the next of its class in this child may find another one.
 bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std::size_t holder) {
-    const bool is_stuck = plan_.is_stuck(plan_.jobs_.at(place.id));
+    const bool is_stuck = plan_.is_stuck(*place.record);
     const std::size_t to = is_stuck ? pick_free(kind, place.id, holder) : npos;
     if (to != npos) {
         move(place.id, holder, to, true);
@@ -293,7 +293,7 @@ bool HandDown::Pass::place_held_back(const Place& place, const Class& kind, std:
 }
 
 void HandDown::Pass::keep(const Place& place, const Class& kind, std::size_t holder) {
-    const Record& record = plan_.jobs_.at(place.id);
+    const Record& record = *place.record;
     if (budgets_[holder].free < kind.cores && has_lender(kind) && deferred_ < skipped_max) {
         deferred_ += 1;
         late_.push_back({place, &kind, holder});
@@ -312,12 +312,16 @@ void HandDown::Pass::stop(const Source& source) {
     const std::int64_t cores = source.kind->cores;
     Budget& budget = budgets_[source.budget];
     budget.load = source.left <= (load_max - budget.load) / cores ? budget.load + source.left * cores : load_max;
-    for (const JobId id : source.next != source.end ? checked_ : std::set<JobId>()) {
-        const Job& job = plan_.jobs_.at(id).job;
+    if (source.next == source.end) {
+        return;
+    }
+    for (const JobId id : checked_) {
+        const Record& record = plan_.jobs_.at(id);
+        const Job& job = record.job;
         if (job.child != budget.id || &kind_of(job) != source.kind) {
             continue;
         }
-        const auto place = budget.child->waiting.at(HandDown::class_of(job)).find(place_of(id, job));
+        const auto place = budget.child->waiting.at(HandDown::class_of(job)).find(place_of(id, record));
         if (!(*place < *source.next)) {
             sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
             push(sources_.size() - 1);
@@ -354,7 +358,7 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
     }
     begin_loans();
     for (const Late& late : late_) {
-        const bool is_with_lender = late.holder != npos && is_lent(plan_.jobs_.at(late.place.id).job, late.holder);
+        const bool is_with_lender = late.holder != npos && is_lent(late.place.record->job, late.holder);
         if (is_with_lender) {
             keep_or_return(late);
         } else {

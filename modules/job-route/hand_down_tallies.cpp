@@ -32,7 +32,7 @@ void HandDown::Pass::count_loans() {
         for (const auto& [jobs, places] : budgets_[i].child->waiting) {
             const std::int64_t cores = most_cores(jobs.cores, jobs.whole_nodes, budgets_[i].child->facts.node_cores);
             for (const Place& place : places) {
-                if (is_loan(plan_.jobs_.at(place.id).job, i)) {
+                if (is_loan(place.record->job, i)) {
                     tallies_[budgets_[i].tally].counts.add(jobs.user, cores);
                 }
             }

@@ -120,7 +120,7 @@ void RouteTable::settle_all(JobId host, Child& child, const std::vector<KnownJob
     for (const KnownJob& job : known_jobs) {
         known.emplace(job.id, &job);
     }
-    for (const JobId id : std::set<JobId>(child.given)) {  // settle() may remove some
+    for (const JobId id : jobs_given(child)) {  // settle() may remove some
         const auto entry = jobs_.find(id);
         if (entry != jobs_.end() && entry->second.is_with(host)) {
             const auto found = known.find(id);

@@ -13,7 +13,7 @@ void RouteTable::child_ended(JobId id) {
     if (!is_synced_ || child == children_.end()) {
         return;
     }
-    for (const JobId job : std::set<JobId>(std::move(child->second.given))) {
+    for (const JobId job : jobs_given(child->second)) {
         const auto entry = jobs_.find(job);
         if (entry == jobs_.end() || !entry->second.is_with(id)) {
             continue;
@@ -34,7 +34,7 @@ void RouteTable::child_ended(JobId id) {
 /// Recalls the jobs that cannot have started, since the child never got `go` for them. If the child comes back, their
 /// copies are cancelled (disown()). Where an allocation is on its way to the record, the next tick looks again.
 void RouteTable::give_up(JobId id, Child& child) {
-    for (const JobId job : std::set<JobId>(child.given)) {
+    for (const JobId job : jobs_given(child)) {
         const auto entry = jobs_.find(job);
         if (entry != jobs_.end() && entry->second.is_with(id) && !has_alloc(entry->second.progress) &&
             !entry->second.given()->is_alloc_asked) {
@@ -77,7 +77,7 @@ void RouteTable::set_stopped(std::set<std::string> queues) {
 /// Recalls the jobs that the child has not started, if it is drained, and those of stopped queues. A job whose
 /// allocation is on its way to the record stays.
 void RouteTable::empty(JobId id, Child& child) {
-    for (const JobId job : std::set<JobId>(child.given)) {
+    for (const JobId job : jobs_given(child)) {
         const auto entry = jobs_.find(job);
         if (entry == jobs_.end() || has_alloc(entry->second.progress) || is_ending(entry->second.progress)) {
             continue;

@@ -269,7 +269,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             break;
         case Kind::start:
             job.progress = after_start(job.progress);
-            break;
+            return;  // it stands where it did
         case Kind::finish:
             on_finish(entry);
             break;

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -233,7 +234,7 @@ class RouteTable {
         std::uint64_t seq = 0;
         std::int64_t silent_ticks = 0;  ///< since its last attach or report
         std::int64_t lost_ticks = 0;
-        std::set<JobId> given;  ///< recorded, or asked for
+        std::unordered_set<JobId> given;  ///< recorded, or asked for
         /// What was to be sent after the attach and has not been; then the child gets `complete`, once a session.
         std::set<JobId> first;
         bool is_complete = false;
@@ -261,6 +262,8 @@ class RouteTable {
         std::string R;  ///< in terms of this instance
     };
 
+    /// The jobs that the child has, in the order of their ids. A copy: what is done with them may change the child's.
+    static std::set<JobId> jobs_given(const Child& child) { return {child.given.begin(), child.given.end()}; }
     Child* attached_child(JobId id);
     Child* attached_child(const Entry& entry);
     bool is_allowed(const Child& child, const Job& job) const;

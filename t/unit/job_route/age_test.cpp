@@ -42,7 +42,7 @@ weir::Instant told_age(bool has_parent, bool is_from_above) {
 }  // namespace
 
 // A job that came from above has an id of this instance, which says nothing of its age.
-// Mutant: modules/job-route/hand_down.hpp: return {job.priority, job.submit, id}; => return {job.priority, {}, id};
+// Mutant: modules/job-route/hand_down.hpp: record.job.priority, record.job.submit, => record.job.priority, {},
 TEST_CASE("age: of equal priorities the one that its user submitted first, then the lower id") {
     HandDown plan(1);
     plan.set_child(host, {{"batch"}, 2, 0, true});

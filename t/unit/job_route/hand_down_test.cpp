@@ -78,6 +78,7 @@ TEST_CASE("hand down: what a child's own jobs leave goes to a queue that it lend
     }
 }
 
+// Mutant: modules/job-route/hand_down.cpp: child.waiting_cores <= room.free && => child.waiting_cores >= 0 &&
 TEST_CASE("hand down: room goes to the first in order, wherever it waits") {
     HandDown plan = two_children(4);
     plan.set(JobId{1}, a_job(Standing::busy, 4, left));
@@ -86,6 +87,7 @@ TEST_CASE("hand down: room goes to the first in order, wherever it waits") {
     CHECK(planned(plan) == Moves{{JobId{10}, left, right}});
 }
 
+// Mutant: modules/job-route/hand_down.cpp: waiting_.empty() && watched_ == in_children_ && => waiting_.empty() &&
 TEST_CASE("hand down: a job that fits and does not start goes to another after a while, if that has room") {
     HandDown plan = two_children(4);
     plan.set(JobId{10}, a_job(Standing::ahead, 4, left));

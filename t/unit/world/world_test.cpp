@@ -52,7 +52,7 @@ TEST_CASE("world: forty seeds of three levels hold under all faults") {
     hold_for_seeds("1x3x2", {.shape = {1, 3, 2}}, up_to(40));
 }
 
-// Mutant: modules/job-route/hand_down.cpp: return in_children.empty() ? => return true ?
+// Mutant: modules/job-route/hand_down.cpp: return in_children.empty() || => return true ||
 TEST_CASE("world: seeds hold in which a partition starts a job while a better one is on the way there") {
     hold_for_seeds("1x4", {.shape = {1, 4}, .jobs = 200}, {11, 17, 43});
 }
