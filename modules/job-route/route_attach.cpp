@@ -14,7 +14,10 @@ constexpr std::size_t guest_known_max = 1U << 16;
 
 void RouteTable::list_running(const Entry& entry) {
     const auto& [id, job] = entry;
-    if (job.routed() == nullptr && is_in_run(job.progress)) {
+    if (job.routed() != nullptr) {
+        return;
+    }
+    if (is_in_run(job.progress)) {
         running_here_.emplace(job.userid, id);
     } else {
         running_here_.erase({job.userid, id});

@@ -242,10 +242,7 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
     Job& job = entry.second;
     switch (event.kind) {
         case Kind::bypass:
-            if (job.routed() == nullptr && !job.facts.has_own_R && !job.facts.queue.empty() &&
-                job.facts.serves.empty()) {
-                job.role = Routed{};
-            }
+            on_bypass(entry);
             break;
         case Kind::priority:
             on_priority(entry, event.priority);
@@ -292,6 +289,16 @@ void RouteTable::event(JobId id, const JournalEvent& event) {
             break;
     }
     refile(entry);
+}
+
+/// The plugin keeps it from this instance's scheduler.
+void RouteTable::on_bypass(Entry& entry) {
+    auto& [id, job] = entry;
+    const JobFacts& facts = job.facts;
+    if (job.routed() == nullptr && !facts.has_own_R && !facts.queue.empty() && facts.serves.empty()) {
+        job.role = Routed{};
+        running_here_.erase({job.userid, id});
+    }
 }
 
 /// A copy has the jobspec of the time when it was made: one that has not started is recalled, and goes down anew.
@@ -449,13 +456,13 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     leave_first(entry->second.holder(), id);
     copies_.ended(id);
     unfit_.erase(id);
-    if (hosts_.erase(id) > 0) {
+    if (!entry->second.facts.serves.empty() && hosts_.erase(id) > 0) {
         hand_down_.rules_changed();
     }
-    running_here_.erase({entry->second.userid, id});
     hand_down_.set(id, {});
     if (const Own* own = std::get_if<Own>(&entry->second.role)) {
         own_cores_ -= own->cores;
+        running_here_.erase({entry->second.userid, id});
     }
     own_jobs_ -= entry->second.facts.upstream == 0 && entry->second.facts.serves.empty() ? 1 : 0;
     jobs_.erase(entry);

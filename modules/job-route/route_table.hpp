@@ -303,6 +303,7 @@ class RouteTable {
     void report_if_complete(JobId id, Child& child);
     void list_first(Child& child);
     void prune_first(JobId id, Child& child);
+    void on_bypass(Entry& entry);
     void on_update(Entry& entry, const JournalEvent& event);
     void recall_outdated(Entry& entry);
     void on_priority(Entry& entry, std::int64_t priority);
