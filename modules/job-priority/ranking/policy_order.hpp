@@ -44,7 +44,7 @@ class PolicyOrder {
     /// A pending job gets its resources: remove(), and its effect on the jobs that it passed.
     void start(JobId slot, Instant at);
     /// A job of that user (empty: of no user) holds so many cores, or has released them. Without effect if that is
-    /// known.
+    /// known. Multifactor goes by no cores in use, and needs neither.
     void hold(FluxJobId id, std::int64_t cores, const std::string& user, Instant at);
     void release(FluxJobId id, Instant at);
     void set_machine(const MachineSize& machine, Instant at);

@@ -38,6 +38,9 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
 
 /// A partition is no job of a user: the routed jobs in it hold its cores.
 void RankedJobs::hold(const BookJob& job) {
+    if (stages_.ranking.order().is_sum()) {
+        return;
+    }
     if (!stages_.children.is_partition(job)) {
         stages_.ranking.hold(job.id, job.got_cores, stages_.users.name(job.charged_userid()));
     }
