@@ -9,32 +9,33 @@
 
 namespace weir::priority {
 
+void GivenPriorities::set(FluxJobId id, std::optional<std::int64_t> priority, std::vector<FluxJobId>& changed) {
+    const auto entry = jobs_.try_emplace(id).first;
+    Given& given = entry->second;
+    if (given.priority != priority && given.copy != 0) {
+        changed.push_back(given.copy);
+    }
+    given.priority = priority;
+    if (is_empty(given)) {
+        jobs_.erase(entry);
+    }
+}
+
 std::vector<FluxJobId> GivenPriorities::take(const std::vector<GivenPriority>& rows, bool is_all) {
     std::vector<FluxJobId> changed;
-    const auto set = [&changed](Given& given, std::optional<std::int64_t> priority) {
-        if (given.priority != priority) {
-            given.priority = priority;
-            if (given.copy != 0) {
-                changed.push_back(given.copy);
-            }
-        }
-    };
-    std::set<FluxJobId> named;
     for (const auto& [id, priority] : rows) {
-        set(jobs_[id], priority);
-        named.insert(id);
+        set(id, priority, changed);
     }
     if (is_all) {
-        for (auto& [id, given] : jobs_) {
-            if (named.count(id) == 0) {
-                set(given, std::nullopt);
-            }
+        std::set<FluxJobId> unnamed;
+        for (const auto& [id, given] : jobs_) {
+            unnamed.insert(id);
         }
-        std::erase_if(jobs_, [](const auto& entry) { return is_empty(entry.second); });
-    }
-    for (const FluxJobId id : named) {
-        if (const auto given = jobs_.find(id); given != jobs_.end() && is_empty(given->second)) {
-            jobs_.erase(given);
+        for (const auto& [id, priority] : rows) {
+            unnamed.erase(id);
+        }
+        for (const FluxJobId id : unnamed) {
+            set(id, std::nullopt, changed);
         }
     }
     return changed;
@@ -63,6 +64,9 @@ bool GivenPriorities::are_all_here() const {
 }
 
 void GivenPriorities::forget(const BookJob& job) {
+    if (job.copy_of == 0) {
+        return;
+    }
     if (const auto given = jobs_.find(job.copy_of); given != jobs_.end() && given->second.copy == job.id) {
         given->second.copy = 0;
         if (is_empty(given->second)) {
