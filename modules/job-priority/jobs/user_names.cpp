@@ -2,6 +2,7 @@
 // Owns: the look-ups. See user_names.hpp.
 #include "modules/job-priority/jobs/user_names.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "libfairshare/tree/share_tree.hpp"
@@ -117,25 +118,34 @@ bool UserNames::may_be_user(const std::string& name) const {
     return !answer || answer->has_value();
 }
 
-template <typename T>
-bool UserNames::is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid) {
-    const auto known = all.find(userid);
-    return known != all.end() && known->second.state == State::failed && !known->second.was_answered;
+bool UserNames::is_in_doubt(std::uint32_t userid) const {
+    const auto is_doubtful = [userid](const auto& all) {
+        const auto known = all.find(userid);
+        return known != all.end() && known->second.state == State::failed && !known->second.was_answered;
+    };
+    return (is_doubtful(names_) && configured_names_.count(userid) == 0) || is_doubtful(groups_);
 }
 
-bool UserNames::is_in_doubt(std::uint32_t userid) const {
-    return (configured_names_.count(userid) == 0 && is_doubtful(names_, userid)) || is_doubtful(groups_, userid);
+/// In order of id, so that a run can be repeated: behind a look-up that fails none is made.
+std::vector<std::uint32_t> UserNames::nameless() const {
+    std::vector<std::uint32_t> users;
+    for (const auto& [userid, known] : names_) {
+        if ((known.state == State::failed || known.state == State::missing) && configured_names_.count(userid) == 0) {
+            users.push_back(userid);
+        }
+    }
+    std::sort(users.begin(), users.end());
+    return users;
 }
 
 bool UserNames::refresh() {
     is_down_ = false;
     bool is_changed = false;
-    for (auto& [userid, known] : names_) {
-        if ((known.state == State::failed || known.state == State::missing) && configured_names_.count(userid) == 0) {
-            const Known<std::string> before = known;
-            known.state = State::stale;
-            is_changed = name(userid) != before.value || known.was_answered != before.was_answered || is_changed;
-        }
+    for (const std::uint32_t userid : nameless()) {
+        Known<std::string>& known = names_.at(userid);
+        const Known<std::string> before = known;
+        known.state = State::stale;
+        is_changed = name(userid) != before.value || known.was_answered != before.was_answered || is_changed;
     }
     for (auto& [userid, known] : groups_) {
         if (known.state == State::failed) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -71,13 +72,12 @@ class UserNames {
     };
     template <typename T, typename Ask>
     void ask(Known<T>& known, const Ask& question);
-    template <typename T>
-    static bool is_doubtful(const std::map<std::uint32_t, Known<T>>& all, std::uint32_t userid);
+    std::vector<std::uint32_t> nameless() const;
 
     UserDatabase database_;
     std::map<std::string, std::uint32_t> configured_;
-    std::map<std::uint32_t, std::string> configured_names_;
-    std::map<std::uint32_t, Known<std::string>> names_;
+    std::unordered_map<std::uint32_t, std::string> configured_names_;
+    std::unordered_map<std::uint32_t, Known<std::string>> names_;
     std::map<std::string, Known<std::optional<std::uint32_t>>> ids_;
     std::map<std::uint32_t, Known<std::vector<std::string>>> groups_;
     std::optional<std::string> problem_;
