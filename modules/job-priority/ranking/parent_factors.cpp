@@ -3,12 +3,12 @@
 #include "modules/job-priority/ranking/parent_factors.hpp"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 
 namespace weir::priority {
 
-std::uint32_t ParentFactors::index_for(const Key& key) {
-    const auto [entry, is_new] = index_.try_emplace(key, static_cast<std::uint32_t>(factors_.size()));
+std::uint32_t ParentFactors::index_for(const Names& names) {
+    const auto [entry, is_new] = index_.try_emplace(Key(names), static_cast<std::uint32_t>(factors_.size()));
     if (is_new) {
         factors_.push_back(0.);
     }
@@ -25,7 +25,7 @@ void ParentFactors::take(const std::vector<FactorRow>& rows, bool is_complete) {
         const double factor = std::clamp(row.factor, 0., 1.);
         factors_[index_for({user, row.account})] = factor;
         if (slash != std::string::npos) {
-            factors_[index_for({user, row.account.substr(slash + 1)})] = factor;
+            factors_[index_for({user, std::string_view(row.account).substr(slash + 1)})] = factor;
         }
         if (row.is_default) {
             factors_[index_for({user, ""})] = factor;
@@ -34,9 +34,9 @@ void ParentFactors::take(const std::vector<FactorRow>& rows, bool is_complete) {
 }
 
 std::uint32_t ParentFactors::index(std::uint32_t userid, const std::string& user, const std::string& account) const {
-    const std::array<std::string, 3> names{std::to_string(userid), user, "*"};
-    for (const std::string& name : names) {
-        if (const auto found = index_.find({name, account}); found != index_.end()) {
+    const std::string decimal = std::to_string(userid);
+    for (const std::string_view name : {std::string_view(decimal), std::string_view(user), std::string_view("*")}) {
+        if (const auto found = index_.find(Names{name, account}); found != index_.end()) {
             return found->second;
         }
     }

@@ -3,11 +3,12 @@
 // Must not know: how they were computed or how they arrived.
 #pragma once
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace weir::priority {
@@ -35,9 +36,29 @@ class ParentFactors {
     bool is_empty() const { return factors_.size() <= 1; }
 
   private:
-    using Key = std::pair<std::string, std::string>;  // user (decimal id where known, else name), account ("": default)
-    std::uint32_t index_for(const Key& key);
-    std::map<Key, std::uint32_t> index_;
+    struct Names {
+        std::string_view user;     ///< decimal id where known, else name
+        std::string_view account;  ///< "": default
+    };
+    struct Key {
+        explicit Key(const Names& names) : user(names.user), account(names.account) {}
+        operator Names() const { return {user, account}; }
+        std::string user, account;
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(const Names& names) const {
+            const std::hash<std::string_view> hash;
+            return hash(names.user) * 0x9e3779b97f4a7c15 + hash(names.account);
+        }
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(const Names& a, const Names& b) const { return a.user == b.user && a.account == b.account; }
+    };
+    std::uint32_t index_for(const Names& names);
+
+    std::unordered_map<Key, std::uint32_t, Hash, Equal> index_;
     std::vector<double> factors_{0.};
 };
 
