@@ -61,8 +61,11 @@ AppliedEvent JobBook::apply(const JobEvent& event, bool is_live) {
 }
 
 bool JobBook::lacks_free(const JobEvent& event) const {
+    if (!std::holds_alternative<CleanEvent>(event.what)) {
+        return false;
+    }
     const BookJob* job = find(event.id);
-    return job != nullptr && job->has_resources && std::holds_alternative<CleanEvent>(event.what);
+    return job != nullptr && job->has_resources;
 }
 
 SharedRequest JobBook::believed(const SubmitEvent& submit) {
