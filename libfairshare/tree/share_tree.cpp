@@ -152,9 +152,8 @@ bool ShareTree::has_path(NodeId id, std::string_view path) const {
 std::pair<std::size_t, std::size_t> ShareTree::equal_names(const std::vector<std::uint32_t>& index,
                                                            std::string_view wanted) const {
     const auto below = [&](std::uint32_t id, std::string_view text) { return name(NodeId{id}) < text; };
-    const auto above = [&](std::string_view text, std::uint32_t id) { return text < name(NodeId{id}); };
     const auto first = std::lower_bound(index.begin(), index.end(), wanted, below);
-    const auto last = std::upper_bound(first, index.end(), wanted, above);
+    const auto last = std::find_if(first, index.end(), [&](std::uint32_t id) { return name(NodeId{id}) != wanted; });
     return {static_cast<std::size_t>(first - index.begin()), static_cast<std::size_t>(last - index.begin())};
 }
 
