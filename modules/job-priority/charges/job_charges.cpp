@@ -79,6 +79,9 @@ bool JobCharges::end(const BookJob& job, Instant at) {
 }
 
 void JobCharges::follow_broker(const BookJob& job, const JobEvent& event) {
+    if (!std::holds_alternative<DownEvent>(event.what) && !std::holds_alternative<UpEvent>(event.what)) {
+        return;
+    }
     const RunningJob* running = accounting_.find(job.id);
     if (running == nullptr) {
         return;
