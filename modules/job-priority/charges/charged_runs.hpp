@@ -3,7 +3,8 @@
 // Must not know: the ledgers, jobs that still run.
 #pragma once
 #include <cstddef>
-#include <map>
+#include <functional>
+#include <unordered_map>
 
 #include "modules/job-priority/state/state_log.hpp"
 
@@ -14,15 +15,19 @@ class ChargedRuns {
     /// The number of runs that are kept; beyond twice this number the older half is dropped and the log's floor raised.
     static constexpr std::size_t kept = 20000;
 
-    void restore(const SavedState& saved) { ended_ = saved.charged; }
+    void restore(const SavedState& saved) { ended_ = {saved.charged.begin(), saved.charged.end()}; }
     bool contains(const JobRun& run) const { return ended_.count(run) != 0 || ended_.count({run.id, {}, {}}) != 0; }
-    /// O(log runs) amortised.
+    /// O(1) expected, amortised.
     void add(StateLog& log, const JobRun& run, Instant ended);
 
   private:
     void prune(StateLog& log);
 
-    std::map<JobRun, Instant> ended_;
+    /// The runs of a job are in one place.
+    struct HashId {
+        std::size_t operator()(const JobRun& run) const { return std::hash<std::uint64_t>{}(run.id); }
+    };
+    std::unordered_map<JobRun, Instant, HashId> ended_;
 };
 
 }  // namespace weir::priority
