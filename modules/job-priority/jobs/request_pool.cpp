@@ -3,9 +3,29 @@
 #include "modules/job-priority/jobs/request_pool.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace weir::priority {
+namespace {
+
+/// Of what tells most requests apart.
+std::size_t hash_of(const JobRequest& request) {
+    std::size_t hash = 0;
+    const auto add = [&hash](std::uint64_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15; };
+    for (const std::string* text : {&request.account, &request.queue, &request.qos, &request.project}) {
+        add(text->empty() ? 0 : std::hash<std::string>{}(*text));
+    }
+    add(static_cast<std::uint64_t>(request.cores));
+    add(request.routed_for.value_or(0));
+    add(static_cast<std::uint64_t>(request.nodes));
+    add(static_cast<std::uint64_t>(request.wall_time.count()));
+    return hash;
+}
+
+}  // namespace
 
 const SharedRequest& plain_request() {
     static const auto plain = std::make_shared<const JobRequest>();
@@ -13,14 +33,15 @@ const SharedRequest& plain_request() {
 }
 
 SharedRequest RequestPool::intern(const JobRequest& request) {
-    if (const auto known = requests_.find(request); known != requests_.end()) {
-        return *known;
+    const std::size_t hash = hash_of(request);
+    if (const auto known = requests_.find(Wanted{hash, request}); known != requests_.end()) {
+        return known->request;
     }
     if (requests_.size() >= sweep_at_) {
-        std::erase_if(requests_, [](const SharedRequest& held) { return held.use_count() == 1; });
+        std::erase_if(requests_, [](const Held& held) { return held.request.use_count() == 1; });
         sweep_at_ = std::max(sweep_min, 2 * requests_.size());
     }
-    return *requests_.insert(std::make_shared<const JobRequest>(request)).first;
+    return requests_.insert({hash, std::make_shared<const JobRequest>(request)}).first->request;
 }
 
 }  // namespace weir::priority

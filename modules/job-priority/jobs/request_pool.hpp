@@ -23,16 +23,28 @@ class RequestPool {
     std::size_t size() const { return requests_.size(); }
 
   private:
-    /// An order and no hash: users choose what their requests say, and could make many of them hash alike.
+    struct Held {
+        std::size_t hash = 0;
+        SharedRequest request;
+    };
+    struct Wanted {
+        std::size_t hash = 0;
+        const JobRequest& request;
+    };
+    /// An order and no hash table: users choose what their requests say, and could make many of them hash alike. By the
+    /// hash first, which is compared without a look at the request.
     struct Before {
         using is_transparent = void;
-        bool operator()(const SharedRequest& a, const SharedRequest& b) const { return *a < *b; }
-        bool operator()(const JobRequest& a, const SharedRequest& b) const { return a < *b; }
-        bool operator()(const SharedRequest& a, const JobRequest& b) const { return *a < b; }
+        template <typename A, typename B>
+        bool operator()(const A& a, const B& b) const {
+            return a.hash != b.hash ? a.hash < b.hash : request_of(a) < request_of(b);
+        }
+        static const JobRequest& request_of(const Held& held) { return *held.request; }
+        static const JobRequest& request_of(const Wanted& wanted) { return wanted.request; }
     };
     static constexpr std::size_t sweep_min = 1000;
 
-    std::set<SharedRequest, Before> requests_;
+    std::set<Held, Before> requests_;
     std::size_t sweep_at_ = sweep_min;  ///< twice as many requests as the last sweep left
 };
 

@@ -31,8 +31,8 @@ TEST_CASE("request pool: equal requests are one, and any difference makes anothe
     CHECK(pool.size() == 3);
 }
 
-// Mutant: modules/job-priority/jobs/request_pool.hpp: operator()(const JobRequest& a, const SharedRequest& b) const {
-// return a < *b; } => operator()(const JobRequest& a, const SharedRequest& b) const { return a.account < b->account; }
+// Mutant: modules/job-priority/jobs/request_pool.hpp: : request_of(a) < request_of(b) => : request_of(a).account <
+// request_of(b).account
 TEST_CASE("request pool: requests that differ in one field alone are found apart, whichever it is") {
     const auto numbered = [](int field, int i) {
         JobRequest request = asks("bio", 1);
