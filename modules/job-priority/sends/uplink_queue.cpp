@@ -17,7 +17,7 @@ UplinkQueue::UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkR
 
 std::uint64_t UplinkQueue::add(UplinkRow record) {
     last_seq_ += 1;
-    records_.emplace(last_seq_, std::move(record));
+    records_.emplace_hint(records_.end(), last_seq_, std::move(record));
     return last_seq_;
 }
 

@@ -91,7 +91,7 @@ void StateLog::add_counted(CountedRow row) {
 }
 
 void StateLog::add_uplink(std::uint64_t seq, UplinkRow row) {
-    batch_.uplink[seq] = std::move(row);
+    batch_.uplink.insert_or_assign(batch_.uplink.end(), seq, std::move(row));
     meta_.uplink_seq = seq;
 }
 
@@ -152,11 +152,11 @@ StateBatch StateLog::take(const RowSource& source) {
     take_ledger(source);
     name_usage(source);
     for (const std::uint64_t id : marks_.running.all()) {
-        batch_.running[id] = source.row_of_running(id);
+        batch_.running.insert_or_assign(batch_.running.end(), id, source.row_of_running(id));
     }
     take_reported(source);
     for (const ReportedKey& key : marks_.closed.all()) {
-        batch_.closed[key] = source.row_of_closed(key);
+        batch_.closed.insert_or_assign(batch_.closed.end(), key, source.row_of_closed(key));
     }
     marks_.clear();
     if (!batch_.is_empty()) {
