@@ -18,9 +18,9 @@ void Membership::apply(const AppliedEvent& applied, bool is_every) {
 }
 
 void Membership::resolve_all(bool is_every) {
-    for (const auto& [id, job] : book_.jobs()) {
-        if (has_payer(job, is_every) && !keeps_payer(job)) {
-            resolve(job);
+    for (const BookJob* job : book_.in_order()) {
+        if (has_payer(*job, is_every) && !keeps_payer(*job)) {
+            resolve(*job);
         }
     }
 }
@@ -49,10 +49,10 @@ ShareTree Membership::with_members(const ShareTree& lines, bool is_every) const 
     const std::vector<NodeId> places = match_nodes(accounting_.tree(), tree);
     Payers payers = payers_;
     payers.set_tree(tree);
-    for (const auto& [id, job] : book_.jobs()) {
+    for (const BookJob* job : book_.in_order()) {
         const bool is_asked =
-            has_payer(job, is_every) && !(keeps_payer(job) && places[job.payer.value] != unassociated);
-        const auto payer = is_asked ? payers.would_pay(tree, job) : std::nullopt;
+            has_payer(*job, is_every) && !(keeps_payer(*job) && places[job->payer.value] != unassociated);
+        const auto payer = is_asked ? payers.would_pay(tree, *job) : std::nullopt;
         if (payer && !payer->association.leaf) {
             if (auto grown = tree.with_member(payer->association.account, payer->user)) {
                 tree = std::move(grown->first);

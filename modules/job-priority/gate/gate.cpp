@@ -46,14 +46,14 @@ void Gate::restart(const ShareTree& tree) {
     admitted_before_ = admission_.admitted();
     admission_.clear();
     is_limited_ = has_limits(tree);
-    for (const auto& [id, job] : book_.jobs()) {
-        changed_.push_back(id);
+    for (const BookJob* job : book_.in_order()) {
+        changed_.push_back(job->id);
     }
 }
 
 void Gate::count_all(const ShareTree& tree) {
-    for (const auto& [id, job] : book_.jobs()) {
-        count(tree, id);
+    for (const BookJob* job : book_.in_order()) {
+        count(tree, job->id);
     }
     for (const FluxJobId id : places_.all()) {
         count_childs(tree, id);
@@ -63,8 +63,8 @@ void Gate::count_all(const ShareTree& tree) {
 
 void Gate::set_stopped(const ShareTree& tree, std::set<std::string> queues) {
     if (std::exchange(stopped_, std::move(queues)) != stopped_) {
-        for (const auto& [id, job] : book_.jobs()) {
-            count(tree, id);
+        for (const BookJob* job : book_.in_order()) {
+            count(tree, job->id);
         }
     }
 }
@@ -91,11 +91,11 @@ void Gate::end_backlog(const ShareTree& tree) {
     }
     keep_admitted(tree);
     if (const auto withheld = std::exchange(withheld_, std::nullopt)) {
-        for (const auto& [id, job] : book_.jobs()) {
-            if (withheld->count(id) == 0) {
-                asks_.keep(id);
-                count(tree, id);
-                admission_.keep_admitted(tree, id);
+        for (const BookJob* job : book_.in_order()) {
+            if (withheld->count(job->id) == 0) {
+                asks_.keep(job->id);
+                count(tree, job->id);
+                admission_.keep_admitted(tree, job->id);
             }
         }
     }
@@ -117,7 +117,7 @@ void Gate::apply(const ShareTree& tree, const AppliedEvent& applied) {
             is_checked = true;
         }
     }
-    count(tree, applied.event.id);
+    count(tree, applied.event.id, applied.is_active() ? applied.job : nullptr);
     if (is_checked) {
         asks_.check(applied.event.id);
     }
@@ -151,8 +151,7 @@ void Gate::find_stranger(const ShareTree& tree, FluxJobId id, const BookJob* job
     }
 }
 
-void Gate::count(const ShareTree& tree, FluxJobId id) {
-    const BookJob* job = book_.find(id);
+void Gate::count(const ShareTree& tree, FluxJobId id, const BookJob* job) {
     find_stranger(tree, id, job);
     const bool is_counted = is_limited_ && job != nullptr && !job->is_over && !children_.is_partition(*job);
     if (is_counted && job->copy_of == 0 && needs_parent(tree, job->payer)) {

@@ -75,7 +75,7 @@ class Gate {
     void apply(const ShareTree& tree, const AppliedEvent& applied);
     /// Counts the job as it is in the book now. A child's partition is not counted, since the limits count the jobs in
     /// it.
-    void count(const ShareTree& tree, FluxJobId id);
+    void count(const ShareTree& tree, FluxJobId id) { count(tree, id, book_.find(id)); }
     /// Whether the policy itself holds each of these jobs back.
     void cap(const std::vector<std::pair<FluxJobId, bool>>& caps);
     bool is_capped(FluxJobId id) const { return capped_.count(id) != 0; }
@@ -134,6 +134,8 @@ class Gate {
     const Admission& admission() const { return admission_; }
 
   private:
+    /// \param job  of the book; null: it has none of that id
+    void count(const ShareTree& tree, FluxJobId id, const BookJob* job);
     /// `is_held_back` of our own jobs: of those of children their child says more.
     static std::function<bool(FluxJobId)> of_own(const std::function<bool(FluxJobId)>& has_withdrawn) {
         return [&has_withdrawn](FluxJobId id) { return !ChildPlaces::is_childs(id) && has_withdrawn(id); };

@@ -25,8 +25,8 @@ void Gate::set_parent(const ShareTree& tree, PlaceAsks::Parent parent) {
     if (!asks_.set_parent(parent)) {
         return;
     }
-    for (const auto& [id, job] : book_.jobs()) {
-        count(tree, id);
+    for (const BookJob* job : book_.in_order()) {
+        count(tree, job->id);
     }
     for (const FluxJobId id : places_.all()) {
         count_childs(tree, id);

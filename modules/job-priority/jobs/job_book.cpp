@@ -2,6 +2,7 @@
 // Owns: the book's transitions. See job_book.hpp.
 #include "modules/job-priority/jobs/job_book.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "libfairshare/usage/usage_ledger.hpp"
@@ -30,9 +31,8 @@ AppliedEvent JobBook::submit(const JobEvent& event, const SubmitEvent& submit, b
     job.first_submit = job.copy_of != 0 ? submit.submit_above.value_or(event.time) : event.time;
     job.submit_stamp = event.stamp();
     job.ageing = Ageing(rule_, event.time);
-    const std::size_t before = jobs_.size();
-    const auto known = jobs_.try_emplace(jobs_.end(), event.id, std::move(job));  // ids grow
-    return {event, BookChange::none, &known->second, jobs_.size() != before, is_live};
+    const auto [known, is_new] = jobs_.try_emplace(event.id, std::move(job));
+    return {event, BookChange::none, &known->second, is_new, is_live};
 }
 
 AppliedEvent JobBook::apply(const JobEvent& event, bool is_live) {
@@ -136,10 +136,20 @@ std::set<FluxJobId> JobBook::pending() const {
     std::set<FluxJobId> pending;
     for (const auto& [id, job] : jobs_) {
         if (job.is_pending()) {
-            pending.insert(pending.end(), id);
+            pending.insert(id);
         }
     }
     return pending;
+}
+
+std::vector<const BookJob*> JobBook::in_order() const {
+    std::vector<const BookJob*> jobs;
+    jobs.reserve(jobs_.size());
+    for (const auto& [id, job] : jobs_) {
+        jobs.push_back(&job);
+    }
+    std::sort(jobs.begin(), jobs.end(), [](const BookJob* a, const BookJob* b) { return a->id < b->id; });
+    return jobs;
 }
 
 void JobBook::follow_tree(std::span<const NodeId> moved) {

@@ -4,10 +4,11 @@
 // 30 (urgency).
 #pragma once
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <unordered_map>
+#include <vector>
 
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
@@ -75,12 +76,12 @@ class JobBook {
     void set_age_rule(AgeRule rule) { rule_ = rule; }
 
     /// Events of one job come in their order; events of unknown jobs, but for submit, are ignored, and so is a second
-    /// submit of a known job (a replay). The result refers to the event. O(log jobs).
+    /// submit of a known job (a replay). The result refers to the event. O(1) expected, a submit O(log requests).
     AppliedEvent apply(const JobEvent& event, bool is_live = true);
     /// Whether the event removes a job that holds resources: the journal lost its `free`.
     bool lacks_free(const JobEvent& event) const;
 
-    /// Stores the payer of a job of the book. O(log jobs).
+    /// Stores the payer of a job of the book. O(1) expected.
     void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
     /// After another tree is in force. \param moved  by old node, who pays now   O(jobs).
     void follow_tree(std::span<const NodeId> moved);
@@ -101,7 +102,10 @@ class JobBook {
     bool is_partition(const SubmitEvent& submit) const {
         return submit.userid == owner_ && charged_userid(submit) == owner_ && submit.request.account.empty();
     }
-    const std::map<FluxJobId, BookJob>& jobs() const { return jobs_; }
+    /// In order of id. Valid until a job comes or goes. O(jobs log jobs).
+    std::vector<const BookJob*> in_order() const;
+    /// In no order.
+    const std::unordered_map<FluxJobId, BookJob>& jobs() const { return jobs_; }
     std::set<FluxJobId> pending() const;
     std::size_t size() const { return jobs_.size(); }
 
@@ -117,7 +121,7 @@ class JobBook {
     std::uint32_t owner_;
     AgeRule rule_;
     RequestPool requests_;
-    std::map<FluxJobId, BookJob> jobs_;
+    std::unordered_map<FluxJobId, BookJob> jobs_;
     std::optional<BookJob> gone_;  ///< the job that was removed last
 };
 

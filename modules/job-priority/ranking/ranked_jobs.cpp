@@ -50,9 +50,9 @@ bool RankedJobs::configure(Instant now) {
     if (!stages_.ranking.configure(stages_.accounting.tree(), now)) {
         return false;
     }
-    for (const auto& [id, job] : stages_.book.jobs()) {
-        if (job.has_resources) {
-            hold(job);
+    for (const BookJob* job : stages_.book.in_order()) {
+        if (job->has_resources) {
+            hold(*job);
         }
     }
     return true;
@@ -70,9 +70,9 @@ void RankedJobs::put(const BookJob& job, PutCause cause) {
 
 void RankedJobs::put_all() {
     first_.values().clear();
-    for (const auto& [id, job] : stages_.book.jobs()) {
-        if (job.is_pending()) {
-            put(job, PutCause::settings);
+    for (const BookJob* job : stages_.book.in_order()) {
+        if (job->is_pending()) {
+            put(*job, PutCause::settings);
         }
     }
 }

@@ -187,7 +187,7 @@ TEST_CASE("service: resources, nodes and time limits count") {
     CHECK(pushed_at(*s, 6).at(3) == 375);  // 3 nodes of 16 cores for 2 minutes
 }
 
-// Mutant: modules/job-priority/ranking/ranked_jobs.cpp: put(job, PutCause::settings); => put(job, PutCause::job);
+// Mutant: modules/job-priority/ranking/ranked_jobs.cpp: put(*job, PutCause::settings); => put(*job, PutCause::job);
 TEST_CASE("service: with only-raises no change of tree, machine or settings lowers a job, and one of itself does") {
     Settings raising = settings();
     raising.only_raises = true;
