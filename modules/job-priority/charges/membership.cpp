@@ -35,11 +35,26 @@ void Membership::follow_charges(const std::function<void(FluxJobId)>& changed) {
     }
 }
 
+std::uint64_t Membership::basis() {
+    if (tree_ != accounting_.tree_ptr() || version_ != payers_.version()) {
+        tree_ = accounting_.tree_ptr();
+        version_ = payers_.version();
+        basis_ += 1;
+    }
+    return basis_;
+}
+
+/// Where the look-up itself changes the tree or the answers, `before` is not the basis any more: the next call looks
+/// again.
 NodeId Membership::resolve(const BookJob& job) {
     resolved_ += 1;
+    const std::uint64_t before = basis();
+    if (job.payer_basis == before) {
+        return job.payer;
+    }
     const auto payer = payers_.would_pay(accounting_.tree(), job);
     const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
-    book_.set_payer(job.id, node);
+    book_.set_payer(job.id, node, before);
     return node;
 }
 

@@ -26,7 +26,7 @@ class Membership {
     /// After a backlog: a running job has the payer whom it is charged to. The events name its account as it was called
     /// at its start. \param changed  called for each job whose payer is another one   O(jobs).
     void follow_charges(const std::function<void(FluxJobId)>& changed);
-    /// Sets the payer of a job of the book.
+    /// Sets the payer of a job of the book. O(1) if nothing that decides it has changed since the last time.
     NodeId resolve(const BookJob& job);
     /// Admits all users that the submissions of a backlog need, with one copy of the tree.
     void admit_newcomers(std::span<const JobEvent> backlog);
@@ -41,12 +41,18 @@ class Membership {
     static bool has_payer(const BookJob& job, bool is_every) {
         return job.is_pending() || job.has_resources || (is_every && !job.is_over);
     }
+    /// The number of the tree and of the answers about users, as they are now: two look-ups with the same number and
+    /// request find the same payer.
+    std::uint64_t basis();
     static bool keeps_payer(const BookJob& job) { return job.has_resources && is_in_tree(job.payer); }
 
     const Payers& payers_;
     JobBook& book_;
     Accounting& accounting_;
     std::uint64_t resolved_ = 0;
+    ShareTreePtr tree_;          ///< of basis_; held, so that no other tree gets its address
+    std::uint64_t version_ = 0;  ///< of the payers, likewise
+    std::uint64_t basis_ = 0;
 };
 
 }  // namespace weir::priority

@@ -107,6 +107,7 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     request.wall_time = event.wall_time.value_or(request.wall_time);
     request.project = event.project.value_or(request.project);
     const SharedRequest before = std::exchange(job.request, requests_.intern(request));
+    job.payer_basis = 0;
     return job.is_pending() && !(*job.request == *before) ? BookChange::inputs : BookChange::none;
 }
 
@@ -130,6 +131,12 @@ BookChange JobBook::on(BookJob& job, const FreeEvent&, Instant time) {
     job.is_over = true;
     settle_ageing(job, time);
     return BookChange::ended;
+}
+
+void JobBook::set_payer(FluxJobId id, NodeId payer, std::uint64_t basis) {
+    BookJob& job = jobs_.at(id);
+    job.payer = payer;
+    job.payer_basis = basis;
 }
 
 std::set<FluxJobId> JobBook::pending() const {

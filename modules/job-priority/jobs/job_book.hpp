@@ -35,8 +35,9 @@ struct BookJob {
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
     std::int64_t got_cores = 0;  ///< by its alloc
     std::int64_t got_nodes = 0;
-    NodeId payer = unassociated;  ///< of a job that waits, as of the last event; a running one keeps it
-    Ageing ageing;                ///< begins and pauses with: eligible, not held, without resources
+    NodeId payer = unassociated;    ///< of a job that waits, as of the last event; a running one keeps it
+    std::uint64_t payer_basis = 0;  ///< see set_payer()
+    Ageing ageing;                  ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
     bool is_expedited() const { return urgency == urgency_expedited; }
@@ -82,7 +83,8 @@ class JobBook {
     bool lacks_free(const JobEvent& event) const;
 
     /// Stores the payer of a job of the book. O(1) expected.
-    void set_payer(FluxJobId id, NodeId payer) { jobs_.at(id).payer = payer; }
+    /// \param basis  of what it was found; 0: of something else than the job and what Membership compares
+    void set_payer(FluxJobId id, NodeId payer, std::uint64_t basis = 0);
     /// After another tree is in force. \param moved  by old node, who pays now   O(jobs).
     void follow_tree(std::span<const NodeId> moved);
 

@@ -35,6 +35,8 @@ class Payers {
     /// is a partition, which is idle time from its start on and makes no leaf for its owner. O(depth x the user's
     /// lines).
     std::optional<Payer> would_pay(const ShareTree& tree, const BookJob& job) const;
+    /// Increases whenever would_pay() may find another payer for the same job in the same tree.
+    std::uint64_t version() const { return users_.version(); }
     /// The name of the user whose share the job uses.
     std::string user_of(const BookJob& job) const { return users_.name(job.charged_userid()); }
     /// Why the job would be refused if it were submitted now to an instance that enforces associations: its user or its

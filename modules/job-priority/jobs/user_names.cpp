@@ -12,6 +12,7 @@ namespace weir::priority {
 /// `question` returns Result<optional<T>>.
 template <typename T, typename Ask>
 void UserNames::ask(Known<T>& known, const Ask& question) {
+    version_ += 1;
     if (is_down_) {
         known.state = State::failed;
         return;
@@ -35,6 +36,7 @@ void UserNames::ask(Known<T>& known, const Ask& question) {
 }
 
 void UserNames::configure(const std::map<std::string, std::uint32_t>& users) {
+    version_ += 1;
     configured_ = users;
     configured_names_.clear();
     for (const auto& [name, userid] : users) {

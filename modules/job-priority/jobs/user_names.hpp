@@ -54,6 +54,8 @@ class UserNames {
     bool is_in_doubt(std::uint32_t userid) const;
     /// Repeats missing and failed look-ups. True if an answer has changed. O(such users).
     bool refresh();
+    /// Increases whenever an answer may be another one than before.
+    std::uint64_t version() const { return version_; }
     /// The error, once for each time that the database began to fail.
     std::optional<std::string> take_problem() { return std::exchange(problem_, std::nullopt); }
 
@@ -81,6 +83,7 @@ class UserNames {
     std::map<std::string, Known<std::optional<std::uint32_t>>> ids_;
     std::map<std::uint32_t, Known<std::vector<std::string>>> groups_;
     std::optional<std::string> problem_;
+    std::uint64_t version_ = 0;
     bool is_down_ = false;      ///< failed since the last refresh()
     bool is_reported_ = false;  ///< failed, and has not answered since
 };

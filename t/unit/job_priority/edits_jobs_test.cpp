@@ -123,6 +123,7 @@ TEST_CASE("edits: who loses his line starts no job until he has one again") {
     CHECK(memo_of(*s, 2).empty());
 }
 
+// Mutant: modules/job-priority/charges/membership.cpp: tree_ != accounting_.tree_ptr() || =>
 TEST_CASE(
     "edits: a waiting job of an account that has another name now is held back, and says which accounts there are") {
     auto s = edited_service(named_chem);

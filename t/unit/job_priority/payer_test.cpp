@@ -328,6 +328,7 @@ constexpr const char* for_dora =
 
 }  // namespace
 
+// Mutant: modules/job-priority/charges/membership.cpp: || version_ != payers_.version() =>
 TEST_CASE("payer: while the user database fails nobody pays, then who should have, from the job's start on") {
     for (const char* account : {"chem", "bio"}) {
         Moody moody;

@@ -258,6 +258,7 @@ TEST_CASE("service: what no waiting helps is refused once, with the limit; a bac
     CHECK(s->gate().take_refusals().empty());
 }
 
+// Mutant: modules/job-priority/jobs/job_book.cpp: job.payer_basis = 0; =>
 TEST_CASE("service: another account is refused where it has too many jobs, and those above both count the job once") {
     auto s = service();
     put_tree(*s,
