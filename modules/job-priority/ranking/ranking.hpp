@@ -4,8 +4,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -121,9 +121,10 @@ class Ranking {
     FairShares shares_;
     PendingQueue queue_;
     PolicyOrder order_;
-    PolicyOrder::Values given_;          // kept for its memory
-    std::set<std::uint32_t> uncounted_;  ///< factors whose usage changed since the last evaluation of the tree
-    Instant time_{};                     ///< date of the present events of order_; before the position in a backlog
+    PolicyOrder::Values given_;  // kept for its memory
+    std::unordered_set<std::uint32_t>
+        uncounted_;   ///< factors whose usage changed since the last evaluation of the tree
+    Instant time_{};  ///< date of the present events of order_; before the position in a backlog
     MachineSize machine_;
     bool is_machine_known_ = false;
 };
