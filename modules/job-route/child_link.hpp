@@ -3,11 +3,15 @@
 // acknowledged ones. Rebuilt from the child's own journal after a restart, so that nothing is submitted twice.
 // Must not know JSON, Flux, or a clock: facts go in, actions come out.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -42,15 +46,40 @@ struct ChildActions {
     std::vector<LocalOp> ops;
 };
 
+/// The events of a job that its parent must be told of when it attaches again, in their order: each kind at most once.
+class ToldEvents {
+  public:
+    struct Event {
+        ChildEvent::Kind kind;
+        int status;  ///< of `finished`
+        LocalId local;
+    };
+    bool has(ChildEvent::Kind kind) const;
+    void add(const Event& event) { events_.at(count_++) = event; }
+    void remove(ChildEvent::Kind kind);
+    const Event* begin() const { return events_.data(); }
+    const Event* end() const { return events_.data() + count_; }
+
+  private:
+    /// In the record of the job: few jobs have less than five of them.
+    std::array<Event, ChildEvent::kinds> events_;
+    std::uint8_t count_ = 0;
+};
+
 class ChildLink {
   public:
+    ChildLink() = default;
+    ChildLink(ChildLink&&) = default;
+    ChildLink& operator=(ChildLink&&) = default;
+
     // ---- the link ----
-    /// The jobs to list when a session is opened. Until attached() nothing is reported.
+    /// The jobs to list when a session is opened, by id. Until attached() nothing is reported. O(jobs log jobs).
     std::vector<KnownJob> known() const;
     /// The parent accepted the attach: all events that it may not have are reported anew, with seq from 1.
+    /// O(jobs log jobs).
     void attached();
     void lost();
-    void order(const Order& order);
+    void order(Order order);
     /// The next unsent events, at most `max`; empty while a report is in flight, or if there are none.
     std::vector<ChildEvent> next_report(std::size_t max);
     void acked(std::uint64_t seq);
@@ -75,21 +104,30 @@ class ChildLink {
     /// Whether all jobs that the parent expected here at the attach of this session have been submitted here. Never
     /// without a link.
     bool is_complete() const { return is_complete_ordered_ && submitting_ == 0; }
-    /// The parent's priorities of all copies that have one.
+    /// The parent's priorities of all copies that have one, by id. O(jobs log jobs).
     std::vector<GivenPriority> priorities() const;
     std::size_t job_count() const { return jobs_.size(); }
     /// The ids of a job of the parent here, and of a job here at the parent; 0: unknown. Also of jobs that ended
-    /// lately.
-    LocalId local_of(JobId id) const { return copies_.local_of(id); }
-    JobId parent_of(LocalId local) const { return copies_.id_of(local); }
+    /// lately. O(1) expected, and O(EndedCopies::max) for a job that is not active.
+    LocalId local_of(JobId id) const;
+    JobId parent_of(LocalId local) const;
     std::size_t unacked() const { return outbox_.size(); }
 
   private:
+    /// Of the few jobs that have some of these.
+    struct Words {
+        std::string cancel_type;
+        std::string cancel_note;
+        std::string failure_type;
+        int failure_severity = 0;
+        std::string failure_note;
+        std::string uri;
+    };
     struct Job {
         LocalId local;                         ///< 0 while it is being submitted
+        std::optional<std::int64_t> priority;  ///< the parent's
         int urgency = 16;                      ///< by the parent's last order
         int local_urgency = 16;                ///< of the copy, by this instance's journal
-        std::optional<std::int64_t> priority;  ///< the parent's
         bool is_held_back = false;             ///< by a limit here: priority 0, though its user does not hold it
         bool is_allocated = false;
         bool has_go = false;
@@ -97,17 +135,22 @@ class ChildLink {
         bool is_returned = false;
         bool is_submitting = false;  ///< the submission is not answered
         bool has_ended = false;
-        std::string cancel_type;
-        std::string cancel_note;
-        std::vector<ChildEvent> history;
-    };
-    using Jobs = std::map<JobId, Job>;
+        ToldEvents told;
+        std::string R;  ///< that was told
+        std::unique_ptr<Words> words;
 
-    bool has(const Job& job, ChildEvent::Kind kind) const;
-    void record(JobId id, Job& job, ChildEvent event);
-    void record(JobId id, Job& job, ChildEvent::Kind kind);
+        bool has(ChildEvent::Kind kind) const { return told.has(kind); }
+    };
+    using Jobs = std::unordered_map<JobId, Job>;
+    using Entry = Jobs::value_type;
+
+    std::vector<const Entry*> by_id() const;
+    static Words& words_of(Job& job);
+    static ChildEvent event_of(const Entry& entry, const ToldEvents::Event& told);
+    void record(Entry& entry, ChildEvent event);
+    void record(Entry& entry, ChildEvent::Kind kind);
     void append(ChildEvent event);
-    void hold_back(JobId id, Job& job, bool is_held_back);
+    void hold_back(Entry& entry, bool is_held_back);
     void raise(LocalId local, const std::string& type, const std::string& note);
     void release(LocalId local);
     /// Of the copy, to what the parent has.
@@ -115,14 +158,17 @@ class ChildLink {
     void follow_prolog(LocalId local, const JournalEvent& event);
     void disown(LocalId local);
     bool is_needed(const LocalOp& op) const;
-    void on_exception(JobId id, Job& job, const JournalEvent& event);
-    void on_clean(JobId id, Job& job);
+    void on_exception(Entry& entry, const JournalEvent& event);
+    void on_clean(Entry& entry);
     bool is_there(const Job& job, const JournalEvent& event) const;
     bool is_refused(const Job& job) const;
-    /// A copy of the parent's job is here as `local`.
-    void take_local(JobId id, LocalId local);
-    void order_submit(const Order& order);
-    void order_priority(JobId id, Job& job, std::int64_t priority);
+    /// A copy of the parent's job is here as `local`. \param found  the job; none: it is not known
+    void take_local(Jobs::iterator found, LocalId local);
+    /// The job's copy is no longer one of the parent's.
+    void drop_local(const Entry& entry);
+    void forget(Jobs::iterator job);
+    void order_submit(Order order);
+    void order_priority(Entry& entry, std::int64_t priority);
     void order_cancel(Job& job, const Order& order);
     void order_urgency(Job& job, int urgency);
     void order_signal(const Job& job, int signum);
@@ -135,8 +181,8 @@ class ChildLink {
     std::uint64_t sent_seq_ = 0;
     bool is_report_out_ = false;
     Jobs jobs_;
-    std::map<LocalId, JobId> by_local_;
-    CopyIds copies_;
+    std::unordered_map<LocalId, Entry*> by_local_;
+    EndedCopies ended_;
     /// Local jobs that wait for `go` by their eventlog (the prolog is open), and whether they have ended meanwhile. The
     /// plugin closes the prolog of a job that ends, but after a restart it does not know that it opened one.
     std::map<LocalId, bool> held_;

@@ -154,9 +154,9 @@ void ChildRole::attach_if_ready() {
 }
 
 void ChildRole::on_attach(flux_future_t* f) {
-    if (const auto orders = orders_of(f)) {
+    if (auto orders = orders_of(f)) {
         flux_future_reset(f);
-        follow(*orders);
+        follow(*std::move(orders));
         return;
     }
     Json answer;
@@ -188,13 +188,13 @@ void ChildRole::on_attach(flux_future_t* f) {
 }
 
 /// The next attach repeats what invalid orders were for.
-void ChildRole::follow(const Result<std::vector<Order>>& orders) {
+void ChildRole::follow(Result<std::vector<Order>> orders) {
     if (!orders) {
         on_attach_failed(EPROTO, "orders of the parent: " + orders.error().message);
         return;
     }
-    for (const Order& order : *orders) {
-        link_.order(order);
+    for (Order& order : *orders) {
+        link_.order(std::move(order));
     }
     callbacks_.changed();
 }

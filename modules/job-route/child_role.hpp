@@ -66,7 +66,7 @@ class ChildRole {
     void attach_if_ready();
     void on_attach(flux_future_t* f);
     void on_attach_failed(int errnum, const std::string& why);
-    void follow(const Result<std::vector<Order>>& orders);
+    void follow(Result<std::vector<Order>> orders);
     void on_report(flux_future_t* f);
     void arm_heart();
     void beat();

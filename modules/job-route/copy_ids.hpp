@@ -4,16 +4,57 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <deque>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "modules/job-route/messages.hpp"
 
 namespace weir::route {
 
-/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(1) expected each.
+/// Of the copies that ended, the latest. Every job adds one, and few are asked for: they stand in a row, 16 bytes each,
+/// without an index.
+class EndedCopies {
+  public:
+    /// The oldest is forgotten when there are more than `max`. REQUIRES: `local` is not 0. O(1) amortized.
+    void add(JobId id, LocalId local) {
+        if (copies_.size() < max) {
+            copies_.emplace_back(id, local);
+            return;
+        }
+        copies_[oldest_] = {id, local};
+        oldest_ = (oldest_ + 1) % max;
+    }
+    /// Of the job's last copy; 0: none is known. O(copies).
+    LocalId local_of(JobId id) const {
+        const auto is_it = [id](const auto& copy) { return copy.first == id; };
+        const auto wrap = copies_.rend() - static_cast<std::ptrdiff_t>(oldest_);
+        if (const auto found = std::find_if(wrap, copies_.rend(), is_it); found != copies_.rend()) {
+            return found->second;
+        }
+        const auto found = std::find_if(copies_.rbegin(), wrap, is_it);
+        return found != wrap ? found->second : LocalId{};
+    }
+    /// The jobs that have had a copy of this id. O(copies).
+    std::vector<JobId> ids_of(LocalId local) const {
+        std::vector<JobId> ids;
+        for (const auto& [id, of] : copies_) {
+            if (of == local) {
+                ids.push_back(id);
+            }
+        }
+        return ids;
+    }
+
+    static constexpr std::size_t max = 10000;  ///< as many ended jobs as an instance keeps by default
+
+  private:
+    std::vector<std::pair<JobId, LocalId>> copies_;
+    std::size_t oldest_ = 0;  ///< from here to the end, then from the beginning, is the order of their ends
+};
+
+/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(1) expected each, and
+/// O(EndedCopies::max) to ask for a job that is not active.
 class CopyIds {
   public:
     /// The child has the job under this id. A later copy of the job replaces an earlier one.
@@ -28,47 +69,37 @@ class CopyIds {
         }
         by_local_.emplace(local, id);
     }
-    /// Of the jobs that ended, the oldest is forgotten when there are more than `ended_max`.
     void ended(JobId id) {
         const auto copy = local_of_.find(id);
-        if (copy == local_of_.end()) {
-            return;
-        }
-        ended_.push_back(*copy);
-        if (ended_.size() > ended_max) {
-            forget(ended_.front());
-            ended_.pop_front();
+        if (copy != local_of_.end()) {
+            ended_.add(id, copy->second);
+            erase(copy->second, id);
+            local_of_.erase(copy);
         }
     }
     LocalId local_of(JobId id) const {
         const auto found = local_of_.find(id);
-        return found != local_of_.end() ? found->second : LocalId{};
+        return found != local_of_.end() ? found->second : ended_.local_of(id);
     }
     /// Two children may issue the same id, as Flux instances do. Then the id is ambiguous.
     JobId id_of(LocalId local) const {
+        std::vector<JobId> ids = ended_.ids_of(local);
+        std::erase_if(ids, [&](JobId id) { return local_of(id) != local; });  // a later copy has another id
         const auto [first, last] = by_local_.equal_range(local);
-        return first != last && std::next(first) == last ? first->second : JobId{};
+        std::for_each(first, last, [&ids](const auto& copy) { ids.push_back(copy.second); });
+        return ids.size() == 1 ? ids.front() : JobId{};
     }
-
-    static constexpr std::size_t ended_max = 10000;  ///< as many ended jobs as an instance keeps by default
 
   private:
-    /// A recalled copy may have a successor, whose id is kept.
-    void forget(const std::pair<const JobId, LocalId>& copy) {
-        const auto known = local_of_.find(copy.first);
-        if (known != local_of_.end() && known->second == copy.second) {
-            erase(known->second, known->first);
-            local_of_.erase(known);
-        }
-    }
     void erase(LocalId local, JobId id) {
         const auto [first, last] = by_local_.equal_range(local);
         by_local_.erase(std::find(first, last, std::pair<const LocalId, JobId>(local, id)));
     }
 
+    // of active jobs
     std::unordered_map<JobId, LocalId> local_of_;
     std::unordered_multimap<LocalId, JobId> by_local_;
-    std::deque<std::pair<const JobId, LocalId>> ended_;
+    EndedCopies ended_;
 };
 
 }  // namespace weir::route

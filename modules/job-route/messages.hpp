@@ -2,6 +2,7 @@
 // Owns: the messages between the two sides of a route, as plain values: the child's attach and report, the parent's
 // orders. Ids are always the parent's, unless a name says local. Must not know JSON (messages_json), Flux, or a clock.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct ChildEvent {
         admitted,   ///< no longer held back
         published,  ///< `note` is the URI that the job, an instance, published
     };
+    static constexpr std::size_t kinds = 10;
     std::uint64_t seq = 0;  ///< counts from 1 in each session
     JobId id;
     Kind kind = Kind::accepted;

@@ -20,8 +20,8 @@ constexpr std::size_t serves_max = 256;        ///< queues of a child
 constexpr std::size_t queue_name_max = 256;    ///< bytes
 constexpr std::size_t attach_text_max = 4096;  ///< bytes of a session's name, and of a URI
 
-constexpr std::array<const char*, 10> event_names{"submit",    "returned", "alloc",     "start",    "finish",
-                                                  "exception", "clean",    "held-back", "admitted", "uri"};
+constexpr std::array<const char*, ChildEvent::kinds> event_names{
+    "submit", "returned", "alloc", "start", "finish", "exception", "clean", "held-back", "admitted", "uri"};
 constexpr std::array<const char*, 7> order_names{"submit", "cancel", "urgency", "go", "priority", "complete", "signal"};
 constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 

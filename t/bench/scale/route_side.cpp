@@ -175,10 +175,10 @@ void RouteSide::apply(const TapOp& op) {
 // ---- messages ----
 
 void RouteSide::take_orders(const std::string& text) {
-    const auto orders = route::decode_orders(reader_.read(text));
+    auto orders = route::decode_orders(reader_.read(text));
     WEIR_CHECK(orders.has_value());
-    for (const Order& order : *orders) {
-        link_.order(order);
+    for (Order& order : *orders) {
+        link_.order(std::move(order));
     }
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("copy ids: both ways, the last copy counts, an id of two copies is nob
 TEST_CASE("copy ids: ended jobs are forgotten, the oldest first, active ones never") {
     CopyIds ids;
     ids.add(JobId{1}, LocalId{1});
-    for (std::uint64_t i = 2; i <= CopyIds::ended_max + 3; i++) {
+    for (std::uint64_t i = 2; i <= EndedCopies::max + 3; i++) {
         ids.add(JobId{i}, LocalId{i});
         ids.ended(JobId{i});
     }
@@ -95,7 +95,7 @@ TEST_CASE("copy ids: the next copy of a recalled job stays known") {
     ids.add(JobId{1}, LocalId{1});
     ids.ended(JobId{1});
     ids.add(JobId{1}, LocalId{2});
-    for (std::uint64_t i = 3; i <= CopyIds::ended_max + 3; i++) {
+    for (std::uint64_t i = 3; i <= EndedCopies::max + 3; i++) {
         ids.add(JobId{i}, LocalId{i});
         ids.ended(JobId{i});
     }

@@ -197,7 +197,7 @@ TEST_CASE("tree: every job that a partition can hold runs once, on cores that ar
     });
 }
 
-// Mutant: modules/job-route/copy_ids.hpp: known->second == copy.second) { => true) {
+// Mutant: modules/job-route/child_link.cpp: entry != by_local_.end()) { => false) {
 TEST_CASE("tree: a copy is let begin however often its job was recalled before") {
     using route::Order;
     const SimJob one = job(1, 0, 10, 4);
@@ -213,7 +213,7 @@ TEST_CASE("tree: a copy is let begin however often its job was recalled before")
             child.acked(events.back().seq);
         }
     };
-    for (std::size_t i = 0; i <= route::CopyIds::ended_max; i++) {
+    for (std::size_t i = 0; i <= route::EndedCopies::max; i++) {
         tell(Order::Kind::submit, 7);
         tell(Order::Kind::cancel, 7);
     }
