@@ -175,11 +175,23 @@ void Branch::begin_as_root() {
 
 void Branch::run_before(Instant end) {
     while (!agenda_.empty() && agenda_.top().at < end) {
-        const Due due = std::move(const_cast<Due&>(agenda_.top()));
+        const Due due = agenda_.top();
         agenda_.pop();
+        const auto what = std::exchange(to_do_[due.place], nullptr);
+        free_places_.push_back(due.place);
         now_ = due.at;
-        due.what();
+        what();
     }
+}
+
+void Branch::post(Instant at, std::function<void()> what) {
+    if (free_places_.empty()) {
+        free_places_.push_back(to_do_.size());
+        to_do_.emplace_back();
+    }
+    agenda_.push({at, ++seq_, free_places_.back()});
+    to_do_[free_places_.back()] = std::move(what);
+    free_places_.pop_back();
 }
 
 // ---- a leaf's jobs ----
@@ -263,10 +275,9 @@ void Branch::report(Instance& instance) {
     instance.is_report_out = true;
     unsettled_ += 1;
     Instance& parent = *instance.parent;
-    send(parent, site_.size.link_delay,
-         [&parent, &instance, text = std::make_shared<std::string>(write_report(instance.host, *batch))] {
-             parent.branch->take_report(parent, instance, *text);
-         });
+    send(parent, site_.size.link_delay, [&parent, &instance, text = write_report(instance.host, *batch)] {
+        parent.branch->take_report(parent, instance, text);
+    });
 }
 
 void Branch::take_report(Instance& parent, Instance& child, const std::string& text) {

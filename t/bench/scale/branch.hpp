@@ -131,7 +131,7 @@ class Branch {
     /// Carries out what is due before `end`.
     void run_before(Instant end);
     /// A message to one of its instances.
-    void post(Instant at, std::function<void()> what) { agenda_.push({at, ++seq_, std::move(what)}); }
+    void post(Instant at, std::function<void()> what);
 
     /// A message that one of its instances sent to an instance of another branch.
     struct Sent {
@@ -159,7 +159,7 @@ class Branch {
     struct Due {
         Instant at;
         std::uint64_t seq;
-        std::function<void()> what;
+        std::size_t place;  ///< of what is to be done
     };
     struct Later {
         bool operator()(const Due& a, const Due& b) const { return a.at != b.at ? a.at > b.at : a.seq > b.seq; }
@@ -179,6 +179,7 @@ class Branch {
     void rank(Instance& instance);
     void rank_alike(Instance& instance);
     void send_messages(Instance& instance, RouteSide::Turn turn);
+    void end_routed(Instance& leaf, route::LocalId id);
     void take_orders(Instance& instance, const std::string& text);
     void take_route_report(Instance& parent, Instance& child, const std::string& text);
     // reports
@@ -201,6 +202,8 @@ class Branch {
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<LevelLoad> levels_;
     std::priority_queue<Due, std::vector<Due>, Later> agenda_;
+    std::vector<std::function<void()>> to_do_;  ///< by place
+    std::vector<std::size_t> free_places_;
     std::vector<Sent> sent_;
     std::mt19937_64 random_;
     Instant begin_;

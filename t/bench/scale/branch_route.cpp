@@ -2,7 +2,6 @@
 // Owns: a branch's jobs that are routed: they are submitted at the root, handed down, and run in a leaf. See
 // branch.hpp.
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "t/bench/scale/branch.hpp"
@@ -152,26 +151,27 @@ void Branch::send_messages(Instance& instance, RouteSide::Turn turn) {
         const auto child = std::lower_bound(instance.children.begin(), instance.children.end(), host.value,
                                             [](const Instance* one, FluxJobId id) { return one->host < id; });
         Instance& to = **child;
-        send(to, delay,
-             [&to, words = std::make_shared<std::string>(std::move(text))] { to.branch->take_orders(to, *words); });
+        send(to, delay, [&to, words = std::move(text)] { to.branch->take_orders(to, words); });
     }
     if (!turn.report.empty()) {
         unsettled_ += 1;
         Instance& parent = *instance.parent;
-        send(parent, delay, [&parent, &instance, words = std::make_shared<std::string>(std::move(turn.report))] {
-            parent.branch->take_route_report(parent, instance, *words);
+        send(parent, delay, [&parent, &instance, words = std::move(turn.report)] {
+            parent.branch->take_route_report(parent, instance, words);
         });
     }
     for (const route::LocalId id : turn.started) {
         const auto run_us =
             1 + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(site_.size.run_time_max.count()));
-        later(Duration(run_us), [this, &instance, id] {
-            const SampledWatch watch(levels_[instance.level].route_time);
-            instance.route->end(id);
-            ended_ += 1;
-            touch(instance);
-        });
+        later(Duration(run_us), [&instance, id] { instance.branch->end_routed(instance, id); });
     }
+}
+
+void Branch::end_routed(Instance& leaf, route::LocalId id) {
+    const SampledWatch watch(levels_[leaf.level].route_time);
+    leaf.route->end(id);
+    ended_ += 1;
+    touch(leaf);
 }
 
 void Branch::take_orders(Instance& instance, const std::string& text) {

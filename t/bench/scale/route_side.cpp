@@ -84,12 +84,12 @@ void RouteSide::record(LocalId id, JournalEvent::Kind kind, const std::string& t
     record(id, event);
 }
 
-void RouteSide::record_alloc(LocalId id, std::int64_t cores, std::uint64_t child, const std::string& R) {
+void RouteSide::record_alloc(LocalId id, std::int64_t cores, std::uint64_t child, std::string R) {
     JournalEvent event;
     event.kind = JournalEvent::Kind::alloc;
     event.cores = cores;
     event.child = child;
-    event.R = R;
+    event.R = std::move(R);
     record(id, event);
     RoutedNews news;
     news.kind = RoutedNews::Kind::allocated;
@@ -107,7 +107,7 @@ void RouteSide::forget(LocalId id) {
 }
 
 /// \param order  as the parent would send it; of a job that was submitted here its `id` is 0
-void RouteSide::add(LocalId id, const Order& order) {
+void RouteSide::add(LocalId id, Order order) {
     route::JobFacts facts = route::decode_facts(reader_.read(order.jobspec));
     facts.upstream = order.id.value;
     facts.upstream_userid = order.userid;
@@ -119,9 +119,9 @@ void RouteSide::add(LocalId id, const Order& order) {
         table_.submitted(JobId{id.value}, submit, facts);
         record(id, JournalEvent::Kind::bypass);
     }
-    jobs_.emplace(id, Job{order.jobspec, facts.cores, false});
     news_.push_back(
         {RoutedNews::Kind::submitted, id, order.id, order.userid, facts.cores, order.priority, order.submit});
+    jobs_.emplace(id, Job{is_leaf_ ? std::string() : std::move(order.jobspec), facts.cores, false});
 }
 
 void RouteSide::submit(std::uint32_t userid, std::int64_t cores, const std::string& account, Instant now) {
@@ -129,7 +129,7 @@ void RouteSide::submit(std::uint32_t userid, std::int64_t cores, const std::stri
     order.jobspec = jobspec_of(cores, account);
     order.userid = userid;
     order.submit = now;
-    add(next_id_(), order);
+    add(next_id_(), std::move(order));
 }
 
 void RouteSide::set_priority(LocalId id, std::int64_t priority) {
@@ -194,9 +194,9 @@ std::uint64_t RouteSide::take_report(const std::string& text) {
 
 void RouteSide::begin_turn() {
     if (has_parent_) {
-        const route::ChildActions actions = link_.take();
-        for (const Order& order : actions.submits) {
-            accept(order);
+        route::ChildActions actions = link_.take();
+        for (Order& order : actions.submits) {
+            accept(std::move(order));
         }
         for (const LocalOp& op : actions.ops) {
             perform(op);
@@ -222,10 +222,11 @@ RouteSide::Turn RouteSide::end_turn() {
     return turn;
 }
 
-void RouteSide::accept(const Order& order) {
+void RouteSide::accept(Order order) {
     const LocalId id = next_id_();
-    add(id, order);
-    link_.submit_done(order.id, id);
+    const JobId above = order.id;
+    add(id, std::move(order));
+    link_.submit_done(above, id);
 }
 
 void RouteSide::perform(const LocalOp& op) {

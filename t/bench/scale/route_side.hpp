@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -75,18 +75,18 @@ class RouteSide {
 
   private:
     struct Job {
-        std::string jobspec;
+        std::string jobspec;  ///< of one that may be handed down
         std::int64_t cores = 0;
         bool has_cores = false;
     };
-    void add(route::LocalId id, const route::Order& order);
-    void accept(const route::Order& order);
+    void add(route::LocalId id, route::Order order);
+    void accept(route::Order order);
     void perform(const route::LocalOp& op);
     void fail(route::LocalId id, const std::string& type);
     void start_next();
     void record(route::LocalId id, const route::JournalEvent& event);
     void record(route::LocalId id, route::JournalEvent::Kind kind, const std::string& type = {});
-    void record_alloc(route::LocalId id, std::int64_t cores, std::uint64_t child, const std::string& R);
+    void record_alloc(route::LocalId id, std::int64_t cores, std::uint64_t child, std::string R);
     void apply(const route::TapOp& op);
     void forget(route::LocalId id);
     void hand_down(Turn& turn);
@@ -98,10 +98,10 @@ class RouteSide {
     FlatJson reader_;
     route::ChildLink link_;
     route::RouteTable table_;
-    std::map<route::LocalId, Job> jobs_;   ///< active
-    std::deque<route::LocalId> waiting_;   ///< of a leaf, in the order of their priorities' record
-    std::vector<route::LocalId> started_;  ///< of a leaf, in this turn
-    std::int64_t free_ = 0;                ///< of a leaf
+    std::unordered_map<route::LocalId, Job> jobs_;  ///< active
+    std::deque<route::LocalId> waiting_;            ///< of a leaf, in the order of their priorities' record
+    std::vector<route::LocalId> started_;           ///< of a leaf, in this turn
+    std::int64_t free_ = 0;                         ///< of a leaf
     std::vector<RoutedNews> news_;
     std::uint64_t recalls_ = 0;
 };

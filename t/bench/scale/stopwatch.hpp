@@ -28,7 +28,7 @@ class Stopwatch {
 
 /// Of work that is short and done often: a look at the clock takes a microsecond, so one time in many is measured.
 struct SampledTime {
-    static constexpr std::uint64_t times = 17;
+    static constexpr std::uint64_t times = 61;
     double cpu_s = 0;
     std::uint64_t calls = 0;
     SampledTime& operator+=(const SampledTime& other) {
