@@ -103,6 +103,17 @@ TEST_CASE("copy ids: the next copy of a recalled job stays known") {
     CHECK(ids.id_of(LocalId{2}) == JobId{1});
 }
 
+TEST_CASE("copy ids: of a job's ended copies the last one counts, wherever they stand") {
+    CopyIds ids;
+    for (std::uint64_t copy = 1; copy <= 2 * EndedCopies::max + 2; copy++) {
+        ids.add(JobId{7}, LocalId{copy});
+        ids.ended(JobId{7});
+        REQUIRE(ids.local_of(JobId{7}) == LocalId{copy});
+    }
+    CHECK(ids.id_of(LocalId{2 * EndedCopies::max + 2}) == JobId{7});
+    CHECK(ids.id_of(LocalId{2 * EndedCopies::max + 1}) == JobId{});
+}
+
 TEST_CASE("answer of a private instance: other jobs have no ids and no users, the asker's own stay") {
     const auto is_own = [](JobId id) { return id.value == 5 || id.value == 6; };
     Json why = parsed(R"({"id":5,"place":2,"behind":7,"behind_start":3.5})");
