@@ -84,7 +84,7 @@ void Branch::turn(Instance& instance) {
 /// job-priority of this instance learns of the events of routed jobs.
 void Branch::tell_service(Instance& instance) {
     PriorityService& service = *instance.service;
-    for (const RoutedNews& news : instance.route->take_news()) {
+    for (const RoutedNews& news : instance.route->news()) {
         const FluxJobId id = news.id.value;
         switch (news.kind) {
             case RoutedNews::Kind::submitted: {
@@ -112,6 +112,7 @@ void Branch::tell_service(Instance& instance) {
                 break;
         }
     }
+    instance.route->clear_news();
 }
 
 /// What the plugin gets is on record at once.
@@ -138,11 +139,12 @@ void Branch::rank(Instance& instance) {
 /// Without job-priority.
 void Branch::rank_alike(Instance& instance) {
     const SampledWatch watch(levels_[instance.level].route_time);
-    for (const RoutedNews& news : instance.route->take_news()) {
+    for (const RoutedNews& news : instance.route->news()) {
         if (news.kind == RoutedNews::Kind::submitted) {
             instance.route->set_priority(news.id, default_priority);
         }
     }
+    instance.route->clear_news();
 }
 
 void Branch::send_messages(Instance& instance, RouteSide::Turn turn) {

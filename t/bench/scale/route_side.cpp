@@ -143,7 +143,7 @@ void RouteSide::set_priority(LocalId id, std::int64_t priority) {
 }
 
 /// What the plugin does.
-void RouteSide::apply(const TapOp& op) {
+void RouteSide::apply(TapOp op) {
     const LocalId id{op.id.value};
     JournalEvent event;
     switch (op.kind) {
@@ -153,7 +153,7 @@ void RouteSide::apply(const TapOp& op) {
             record(id, event);
             return;
         case TapOp::Kind::alloc:
-            record_alloc(id, jobs_.at(id).cores, op.child.value, op.R);
+            record_alloc(id, jobs_.at(id).cores, op.child.value, std::move(op.R));
             return;
         case TapOp::Kind::start:
             record(id, JournalEvent::Kind::start);
@@ -281,8 +281,8 @@ void RouteSide::hand_down(Turn& turn) {
         if (actions.tap.empty() && actions.fetch.empty() && actions.orders.empty()) {
             break;
         }
-        for (const TapOp& op : actions.tap) {
-            apply(op);
+        for (TapOp& op : actions.tap) {
+            apply(std::move(op));
         }
         for (const JobId id : actions.fetch) {
             table_.jobspec_ready(id, jobs_.at(LocalId{id.value}).jobspec);

@@ -62,8 +62,9 @@ class RouteSide {
     };
     /// Hands jobs down, or starts them, and says what is to be sent.
     Turn end_turn();
-    /// Since the last call.
-    std::vector<RoutedNews> take_news() { return std::exchange(news_, {}); }
+    /// Since the last clear_news().
+    const std::vector<RoutedNews>& news() const { return news_; }
+    void clear_news() { news_.clear(); }
 
     bool has(route::LocalId id) const { return jobs_.count(id) > 0; }
     /// Whether there is something to report.
@@ -87,7 +88,7 @@ class RouteSide {
     void record(route::LocalId id, const route::JournalEvent& event);
     void record(route::LocalId id, route::JournalEvent::Kind kind, const std::string& type = {});
     void record_alloc(route::LocalId id, std::int64_t cores, std::uint64_t child, std::string R);
-    void apply(const route::TapOp& op);
+    void apply(route::TapOp op);
     void forget(route::LocalId id);
     void hand_down(Turn& turn);
 
