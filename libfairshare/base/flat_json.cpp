@@ -10,6 +10,8 @@
 #include <limits>
 #include <system_error>
 
+#include "libfairshare/base/plain_run.hpp"
+
 namespace weir {
 namespace {
 
@@ -18,34 +20,6 @@ constexpr int depth_max = 2048;
 constexpr std::size_t integer_digits_max = 19;
 /// A shorter number without an exponent cannot leave the range of a double.
 constexpr std::size_t real_size_sure = 300;
-
-/// The characters that end a run of plain characters in a string.
-bool is_special(char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 || byte == '"' || byte == '\\' || byte >= 0x80;
-}
-
-/// Whether one of eight bytes is special: a zero byte is found by the borrow of a subtraction (Warren, Hacker's
-/// Delight, section 6-1).
-bool has_special(const char* bytes) {
-    constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x80 * ones;
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes, sizeof word);
-    const auto has_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
-    const std::uint64_t below_space = (word - 0x20 * ones) & ~word;
-    return ((word | below_space | has_zero(word ^ '"' * ones) | has_zero(word ^ '\\' * ones)) & highs) != 0;
-}
-
-/// The end of the run of plain characters at `at`.
-const char* end_of_plain(const char* at, const char* end) {
-    while (static_cast<std::size_t>(end - at) >= sizeof(std::uint64_t) && !has_special(at)) {
-        at += sizeof(std::uint64_t);
-    }
-    while (at != end && !is_special(*at)) {
-        ++at;
-    }
-    return at;
-}
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -454,6 +428,17 @@ std::optional<bool> FlatValue::boolean() const {
     return is_true || is(FlatJson::Kind::untruth) ? std::optional(is_true) : std::nullopt;
 }
 
+bool FlatValue::operator==(std::string_view content) const {
+    if (!is(FlatJson::Kind::plain_string)) {
+        return is(FlatJson::Kind::escaped_string) && string() == content;
+    }
+    const FlatJson::Node& node = in_->nodes_[index_];
+    const std::size_t size = node.end - node.begin - 2;
+    const char* const begin = in_->text_.data() + node.begin + 1;
+    return size == content.size() &&
+           (size == 0 || (*begin == content[0] && std::memcmp(begin, content.data(), size) == 0));
+}
+
 FlatValue FlatValue::operator[](std::string_view key) const {
     if (!is_object()) {
         return {};
@@ -462,11 +447,7 @@ FlatValue FlatValue::operator[](std::string_view key) const {
     const std::uint32_t end = nodes[index_].next;
     std::uint32_t found = 0;  // no value: there the document begins
     for (std::uint32_t name = index_ + 1; name < end; name = nodes[name + 1].next) {
-        const FlatJson::Node& node = nodes[name];
-        const bool is_it = node.kind == FlatJson::Kind::plain_string
-                               ? in_->text_.substr(node.begin + 1, node.end - node.begin - 2) == key
-                               : FlatValue(in_, name, end).string() == key;
-        found = is_it ? name + 1 : found;
+        found = FlatValue(in_, name, end) == key ? name + 1 : found;
     }
     return found != 0 ? FlatValue(in_, found, end) : FlatValue();
 }

@@ -60,6 +60,8 @@ class FlatValue {
     /// Of an integer or a real, the nearest double.
     std::optional<double> number() const;
     std::optional<bool> boolean() const;
+    /// Whether it is this string. Without a copy of it, unless it has escapes.
+    bool operator==(std::string_view content) const;
 
     /// The member of an object: the last one of this name. Nothing where there is none. O(members).
     FlatValue operator[](std::string_view key) const;

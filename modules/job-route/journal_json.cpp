@@ -47,7 +47,7 @@ constexpr std::string_view whole_node = "whole node";
 
 bool is_type(FlatValue vertex, std::string_view wanted) {
     const bool is_whole = wanted == whole_node;
-    return vertex["type"].string() == (is_whole ? "node" : wanted) &&
+    return vertex["type"] == (is_whole ? "node" : wanted) &&
            (!is_whole || vertex["exclusive"].boolean().value_or(false));
 }
 
@@ -95,7 +95,11 @@ Duration limit_of(FlatValue seconds) {
 
 /// Seconds since the epoch; none where they are no number or out of range.
 std::optional<Instant> instant_of(FlatValue seconds) {
-    const auto since = duration_from_number(seconds.number().value_or(-1.));
+    const auto number = seconds.number();
+    if (!number) {
+        return std::nullopt;
+    }
+    const auto since = duration_from_number(*number);
     return since ? std::optional(Instant{*since}) : std::nullopt;
 }
 
@@ -122,7 +126,7 @@ void add_required(FlatValue constraints, int depth, std::vector<std::string>& pr
 
 bool has_bypass(FlatValue context) {
     for (FlatValue flag = first_of(context["flags"]); flag; flag = flag.next()) {
-        if (flag.string() == "alloc-bypass") {
+        if (flag == "alloc-bypass") {
             return true;
         }
     }

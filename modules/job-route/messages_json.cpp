@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the codec of attach, report, orders and plugin orders. The journal's: journal_json.cpp.
+// Owns: the codec of attach, report and orders. The journal's: journal_json.cpp; the plugin's: tap_json.cpp.
 #include "modules/job-route/messages_json.hpp"
 
 #include <array>
@@ -19,11 +19,15 @@ using OrderKind = Order::Kind;
 constexpr std::size_t serves_max = 256;        ///< queues of a child
 constexpr std::size_t queue_name_max = 256;    ///< bytes
 constexpr std::size_t attach_text_max = 4096;  ///< bytes of a session's name, and of a URI
+// About so long is the text of an event, of one in a few with R, and that of a report without its events.
+constexpr std::size_t event_bytes = 100;
+constexpr std::size_t report_bytes = 120;
+/// The same of a message with one order without its jobspec, whose quotes are escaped: a fifth of it.
+constexpr std::size_t order_bytes = 250;
 
 constexpr std::array<const char*, ChildEvent::kinds> event_names{
     "submit", "returned", "alloc", "start", "finish", "exception", "clean", "held-back", "admitted", "uri"};
 constexpr std::array<const char*, 7> order_names{"submit", "cancel", "urgency", "go", "priority", "complete", "signal"};
-constexpr std::array<const char*, 6> op_names{"give", "alloc", "start", "finish", "exception", "clean"};
 
 template <std::size_t N>
 std::optional<std::size_t> index_of(const std::array<const char*, N>& names, std::string_view name) {
@@ -87,12 +91,15 @@ constexpr const char* kind_of_value = std::is_same_v<T, std::string> ? "a text"
                                       : std::is_same_v<T, double>    ? "a number"
                                                                      : "an integer";
 
-/// Members of an object, read one by one. The first one that is not as it must be is the error.
+/// Members of an object, read one by one, each once. The first one that is not as it must be is the error.
 class Members {
   public:
     explicit Members(FlatValue object) : object_(object) {
         if (!object.is_object()) {
             error_ = "must be an object";
+        }
+        for (FlatValue key = object_.first(); key; key = key.next().next()) {
+            left_ += 1;
         }
     }
     template <typename T>
@@ -109,13 +116,15 @@ class Members {
   private:
     template <typename T>
     Members& take(std::string_view key, T& to, bool is_needed) {
-        const FlatValue value = object_[key];
+        const FlatValue value = left_ > 0 ? object_[key] : FlatValue();
+        left_ -= value ? 1 : 0;
         if (error_.empty() && (value ? !read(value, to) : is_needed)) {
             error_ = std::string(key) + " must be " + kind_of_value<T>;
         }
         return *this;
     }
     FlatValue object_;
+    std::size_t left_ = 0;  ///< at most so many members have not been found yet
     std::string error_;
 };
 
@@ -148,8 +157,9 @@ Result<ChildEvent> decode_child_event(FlatValue value) {
     return event;
 }
 
-std::string text_of(const ChildEvent& event) {
-    ObjectText value;
+/// Written behind `before`.
+std::string text_of(const ChildEvent& event, std::string&& before) {
+    ObjectText value(std::move(before));
     value.set("id", number(event.id.value)).set("name", event_names.at(static_cast<std::size_t>(event.kind)));
     if (event.local.value != 0) {
         value.set("local", number(event.local.value));
@@ -206,8 +216,9 @@ Result<Order> decode_order(FlatValue value) {
     return order;
 }
 
-std::string text_of(const Order& order) {
-    ObjectText value;
+/// Written behind `before`.
+std::string text_of(const Order& order, std::string&& before) {
+    ObjectText value(std::move(before));
     value.set("op", order_names.at(static_cast<std::size_t>(order.kind))).set("id", number(order.id.value));
     if (order.kind == OrderKind::submit) {
         value.set("jobspec", order.jobspec).set("urgency", order.urgency).set("userid", order.userid);
@@ -244,6 +255,15 @@ Result<std::vector<T>> decode_array(json_t* array, const std::string& where, Dec
     return values;
 }
 
+/// How many elements an array has; 0 of another value.
+std::size_t size_of(FlatValue array) {
+    std::size_t count = 0;
+    for (FlatValue element = array.is_array() ? array.first() : FlatValue(); element; element = element.next()) {
+        count += 1;
+    }
+    return count;
+}
+
 /// The same of an array that is read in place.
 template <typename T, typename Decode>
 Result<std::vector<T>> decode_elements(FlatValue array, const std::string& where, Decode&& decode) {
@@ -251,6 +271,7 @@ Result<std::vector<T>> decode_elements(FlatValue array, const std::string& where
     if (!array.is_array()) {
         return bad(where + " must be an array");
     }
+    values.reserve(size_of(array));
     for (FlatValue element = array.first(); element; element = element.next()) {
         Result<T> value = decode(element);
         if (!value) {
@@ -307,15 +328,6 @@ Json encode(const Attach& attach) {
 }
 
 namespace {
-
-/// How many elements an array has; 0 of another value.
-std::size_t size_of(FlatValue array) {
-    std::size_t count = 0;
-    for (FlatValue element = array.is_array() ? array.first() : FlatValue(); element; element = element.next()) {
-        count += 1;
-    }
-    return count;
-}
 
 /// Of an attach, which a guest may send.
 Result<std::vector<std::string>> decode_serves(json_t* serves) {
@@ -398,13 +410,16 @@ Result<AttachHead> read_attach_head(FlatValue payload) {
 }
 
 std::string text_of(const Report& report) {
-    ArrayText events;
+    std::string events;
+    events.reserve(event_bytes * (report.events.size() + 1));
     for (const ChildEvent& event : report.events) {
-        events.splice(text_of(event));
+        events += events.empty() ? "[" : ",";
+        events = text_of(event, std::move(events));
     }
-    ObjectText payload;
+    events += events.empty() ? "[]" : "]";
+    ObjectText payload(report_bytes + events.size());
     payload.set("jobid", number(report.child.value)).set("session", report.session);
-    payload.set("seq", number(report.events.empty() ? 0 : report.events.front().seq)).splice("events", events.text());
+    payload.set("seq", number(report.events.empty() ? 0 : report.events.front().seq)).splice("events", events);
     return payload.set("own", report.own_jobs).set("own_cores", report.own_cores).text();
 }
 
@@ -447,8 +462,11 @@ Result<ReportHead> read_report_head(FlatValue payload) {
 }
 
 void OrdersText::add(const Order& order) {
+    if (text_.empty()) {
+        text_.reserve(order_bytes + order.jobspec.size() * 5 / 4);
+    }
     text_ += text_.empty() ? "{\"orders\":[" : ",";
-    text_ += text_of(order);
+    text_ = text_of(order, std::move(text_));
 }
 
 std::string OrdersText::text() {
@@ -458,35 +476,6 @@ std::string OrdersText::text() {
 
 Result<std::vector<Order>> decode_orders(FlatValue payload) {
     return decode_elements<Order>(payload["orders"], "orders", decode_order);
-}
-
-Json encode(const TapOp& op, const Json& R) {
-    using Kind = TapOp::Kind;
-    Json value = Json::object();
-    value.set("id", op.id.value).set("op", op_names.at(static_cast<std::size_t>(op.kind)));
-    switch (op.kind) {
-        case Kind::give:
-            value.set("child", op.child.value).set("queue", op.queue);
-            break;
-        case Kind::alloc: {
-            Json weir = Json::object();
-            weir.set("child", op.child.value).set("queue", op.queue).set("id", op.local.value);
-            Json annotations = Json::object();
-            annotations.set("weir", std::move(weir));
-            value.set("R", R.share()).set("annotations", std::move(annotations));
-            break;
-        }
-        case Kind::finish:
-            value.set("status", op.status);
-            break;
-        case Kind::exception:
-            value.set("type", op.type).set("severity", op.severity).set("note", op.note);
-            break;
-        case Kind::start:
-        case Kind::clean:
-            break;
-    }
-    return value;
 }
 
 }  // namespace weir::route

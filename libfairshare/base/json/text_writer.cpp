@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "libfairshare/base/plain_run.hpp"
+
 namespace weir {
 namespace {
 
@@ -26,10 +28,6 @@ char short_escape(char c) {
         default:
             return 0;
     }
-}
-
-bool is_plain(char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
 }
 
 void append_array(std::string& out, const json_t* array) {
@@ -61,14 +59,17 @@ void append_object(std::string& out, json_t* object) {
 
 void append_quoted(std::string& out, std::string_view text) {
     static constexpr char hex[] = "0123456789ABCDEF";
-    if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+    const auto plain_size = [&text] {
+        return static_cast<std::size_t>(end_of_plain(text.data(), text.data() + text.size()) - text.data());
+    };
+    std::size_t plain = plain_size();
+    const auto is_foreign = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    if (plain < text.size() && std::any_of(text.begin(), text.end(), is_foreign)) {
         out += Json::string(text).dump();
         return;
     }
     out += '"';
-    while (!text.empty()) {
-        const auto plain =
-            static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    for (;; plain = plain_size()) {
         out += text.substr(0, plain);
         text.remove_prefix(plain);
         if (text.empty()) {

@@ -2,7 +2,10 @@
 // Owns: writing JSON text without a tree of values, for messages that carry texts which are JSON already (a jobspec, R,
 // lines of an eventlog): those are spliced in as they are, everything else is escaped. Must not know what is written.
 #pragma once
+#include <charconv>
 #include <concepts>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -23,7 +26,8 @@ void append_value(std::string& out, const T& value) {
     if constexpr (std::same_as<T, bool>) {
         out += value ? "true" : "false";
     } else if constexpr (std::integral<T>) {
-        out += std::to_string(value);
+        char digits[std::numeric_limits<T>::digits10 + 2];  // one that is not sure, and a sign
+        out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
     } else if constexpr (std::floating_point<T>) {
         append_json(out, Json::real(value).get());
     } else if constexpr (std::same_as<T, Json>) {
@@ -38,6 +42,8 @@ class ObjectText {
   public:
     /// \param bytes  how long the text will be, about: memory is asked for once
     explicit ObjectText(std::size_t bytes = 0) { text_.reserve(bytes); }
+    /// Behind what is written already, which text() gives away with the object.
+    explicit ObjectText(std::string&& before) : text_(std::move(before)), begin_(text_.size()) { text_ += '{'; }
     template <typename T>
     ObjectText& set(std::string_view key, const T& value) {
         begin(key);
@@ -52,7 +58,7 @@ class ObjectText {
     }
     bool empty() const { return size() == 1; }
     /// Bytes so far.
-    std::size_t size() const { return text_.size(); }
+    std::size_t size() const { return text_.size() - begin_; }
     /// Ends the object and gives its text away; to be called once.
     std::string text() {
         text_ += '}';
@@ -68,6 +74,7 @@ class ObjectText {
         text_ += ':';
     }
     std::string text_ = "{";
+    std::size_t begin_ = 0;
 };
 
 /// The text of an array, element by element.

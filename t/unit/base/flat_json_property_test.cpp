@@ -282,6 +282,12 @@ TEST_CASE("flat json: nothing is asked of nothing") {
     CHECK(value["a"]["b"].element(0).number() == 1.);
     CHECK_FALSE(value["a"]["none"]["x"].element(3).first().next());
     CHECK_FALSE(value["c"]["x"]);
+    CHECK(value["a"]["b"].element(1) == "x\n");
+    CHECK_FALSE(value["a"]["b"].element(1) == "x");
+    CHECK_FALSE(value["c"] == "true");
+    CHECK_FALSE(FlatValue() == "");
+    CHECK(flat.read(R"("")") == "");
+    CHECK_FALSE(flat.read(R"("ab")") == "ac");
     CHECK(FlatValue().text().empty());
     CHECK_FALSE(flat.read("{} x"));
 }

@@ -3,6 +3,9 @@
 #include "libfairshare/base/json/text_writer.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
 
 using namespace weir;
 
@@ -27,6 +30,13 @@ TEST_CASE("json text: keys and values are escaped, spliced JSON is left as it is
     CHECK(read->at("list").dump() == Json::own(json_pack("[s,i,{s:[]}]", awkward.c_str(), 7, "x")).dump());
     CHECK(ObjectText().text() == "{}");
     CHECK(ArrayText().text() == "[]");
+}
+
+TEST_CASE("json text: an object behind what is written already is the same") {
+    ObjectText object(std::string("[1,"));
+    CHECK(object.empty());
+    CHECK(object.set("n", -7).set("least", std::numeric_limits<std::int64_t>::min()).size() == 36);
+    CHECK(object.text() == R"([1,{"n":-7,"least":-9223372036854775808})");
 }
 
 TEST_CASE("json text: what is not UTF-8 does not spoil the message") {
