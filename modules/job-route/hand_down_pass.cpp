@@ -25,14 +25,17 @@ HandDown::Pass::Pass(HandDown& plan, const Rules& rules)
         }
     }
     add_sources(plan.waiting_, npos);
+    std::vector<Head> heads;
+    heads.reserve(sources_.size());
     for (std::size_t i = 0; i < sources_.size(); i++) {
-        push(i);
+        heads.emplace_back(*sources_[i].next, i);
     }
+    heads_ = decltype(heads_)(std::greater<>(), std::move(heads));
 }
 
 void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     for (const auto& [jobs, places] : classes) {
-        const Class& kind = kind_of(jobs);
+        const Class& kind = kinds_.emplace_back(kind_of(jobs));
         if (jobs.is_held_back && kind.reach->is_bound) {
             budgets_[budget].ahead += std::ssize(places);
         }
@@ -42,15 +45,10 @@ void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     }
 }
 
-const HandDown::Pass::Class& HandDown::Pass::kind_of(const JobClass& jobs) {
-    const auto [found, is_new] = classes_.try_emplace(jobs);
-    Class& kind = found->second;
-    if (is_new) {
-        JobClass of_all = jobs;
-        of_all.user = 0;
-        kind = {jobs.cores, jobs.whole_nodes, jobs.user, &plan_.reach_of(of_all, rules_)};
-    }
-    return kind;
+HandDown::Pass::Class HandDown::Pass::kind_of(const JobClass& jobs) {
+    JobClass of_all = jobs;
+    of_all.user = 0;
+    return {&jobs, jobs.cores, jobs.whole_nodes, jobs.user, &plan_.reach_of(of_all, rules_)};
 }
 
 void HandDown::Pass::push(std::size_t source) {
@@ -103,7 +101,7 @@ bool HandDown::Pass::take_room(Budget& budget, const Class& kind) {
 
 void HandDown::Pass::charge(std::size_t index, const Class& kind, const Place& place) {
     Budget& budget = budgets_[index];
-    if (take_room(budget, kind) && plan_.has_arrived_now(*place.record)) {
+    if (take_room(budget, kind) && !checked_.empty() && plan_.has_arrived_now(*place.record)) {
         budget.arrived.add(place.priority, kind.cores);
         budget.arrived_jobs.push_back(place.id);
     }
@@ -318,10 +316,10 @@ void HandDown::Pass::stop(const Source& source) {
     for (const JobId id : checked_) {
         const Record& record = plan_.jobs_.at(id);
         const Job& job = record.job;
-        if (job.child != budget.id || &kind_of(job) != source.kind) {
+        if (job.child != budget.id || HandDown::class_of(job) != *source.kind->jobs) {
             continue;
         }
-        const auto place = budget.child->waiting.at(HandDown::class_of(job)).find(place_of(id, record));
+        const auto place = budget.child->waiting.at(*source.kind->jobs).find(place_of(id, record));
         if (!(*place < *source.next)) {
             sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
             push(sources_.size() - 1);

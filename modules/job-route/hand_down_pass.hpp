@@ -2,6 +2,7 @@
 // Owns: one pass of HandDown over the jobs that wait, in their order. Must not know how facts are kept, or who carries
 // the moves out.
 #pragma once
+#include <deque>
 #include <queue>
 
 #include "modules/job-route/hand_down.hpp"
@@ -55,6 +56,7 @@ class HandDown::Pass {
         LimitCounts counts;
     };
     struct Class {
+        const JobClass* jobs = nullptr;
         std::int64_t cores = 0;
         std::int64_t whole_nodes = 0;
         std::uint32_t user = 0;
@@ -84,8 +86,7 @@ class HandDown::Pass {
     void count_loans();
     /// Whether the limits of its partition allow one more of these jobs.
     bool allows(const Budget& budget, const Class& kind) const;
-    const Class& kind_of(const JobClass& jobs);
-    const Class& kind_of(const Job& job) { return kind_of(HandDown::class_of(job)); }
+    Class kind_of(const JobClass& jobs);
     void push(std::size_t source);
     void add_sources(const Classes& classes, std::size_t budget);
     void stop(const Source& source);
@@ -144,7 +145,7 @@ class HandDown::Pass {
     const Rules& rules_;
     std::vector<Budget> budgets_;
     std::vector<Tally> tallies_;
-    std::map<JobClass, Class> classes_;
+    std::deque<Class> kinds_;  ///< of sources_
     std::vector<Source> sources_;
     using Head = std::pair<Place, std::size_t>;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
@@ -156,19 +157,25 @@ class HandDown::Pass {
     std::vector<Move> moves_;
 };
 
-/// The lowest preference; of these the least loaded, by cores a core.
+/// The lowest preference; of these the least loaded, by cores a core. Few jobs may not have a child that fits them, so
+/// that is asked of the best one first.
 template <typename Fits>
 std::size_t HandDown::Pass::pick_of(const std::vector<std::size_t>& children, std::int64_t cores, JobId job,
                                     std::size_t except, Fits fits) const {
-    std::size_t best = npos;
-    for (const std::size_t i : children) {
-        const Budget& candidate = budgets_[i];
-        const bool is_better = best == npos || is_preferred(candidate, budgets_[best], cores);
-        if (i != except && fits(candidate) && is_better && rules_.may_have(job, candidate.id)) {
-            best = i;
+    const auto best_of = [&](const auto& is_allowed) {
+        std::size_t best = npos;
+        for (const std::size_t i : children) {
+            const Budget& candidate = budgets_[i];
+            const bool is_better = best == npos || is_preferred(candidate, budgets_[best], cores);
+            if (i != except && fits(candidate) && is_better && is_allowed(candidate)) {
+                best = i;
+            }
         }
-    }
-    return best;
+        return best;
+    };
+    const auto may_have = [&](const Budget& candidate) { return rules_.may_have(job, candidate.id); };
+    const std::size_t best = best_of([](const Budget&) { return true; });
+    return best == npos || may_have(budgets_[best]) ? best : best_of(may_have);
 }
 
 }  // namespace weir::route
