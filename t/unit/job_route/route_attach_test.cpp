@@ -28,7 +28,7 @@ TEST_CASE("attach: whose job it is, is asked before anything that he sent is rea
     CHECK(table.children().empty());
 }
 
-// Mutant: modules/job-route/route_attach.cpp: if (job.routed() == nullptr && is_in_run(job.progress)) => if (true)
+// Mutant: modules/job-route/route_attach.cpp: if (is_in_run(job.progress)) { => if (true) {
 // Mutant: modules/job-route/route_table.cpp: running_here_.erase({entry->second.userid, id}); =>
 TEST_CASE("attach: who has no job that runs here itself may have no child; the owner may") {
     RouteTable table(false);
