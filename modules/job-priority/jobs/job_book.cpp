@@ -108,6 +108,7 @@ BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     request.project = event.project.value_or(request.project);
     const SharedRequest before = std::exchange(job.request, requests_.intern(request));
     job.payer_basis = 0;
+    job.factor_basis = 0;
     return job.is_pending() && !(*job.request == *before) ? BookChange::inputs : BookChange::none;
 }
 
@@ -137,6 +138,12 @@ void JobBook::set_payer(FluxJobId id, NodeId payer, std::uint64_t basis) {
     BookJob& job = jobs_.at(id);
     job.payer = payer;
     job.payer_basis = basis;
+}
+
+void JobBook::set_factor(FluxJobId id, std::uint32_t factor, std::uint64_t basis) {
+    BookJob& job = jobs_.at(id);
+    job.factor = factor;
+    job.factor_basis = basis;
 }
 
 std::set<FluxJobId> JobBook::pending() const {

@@ -35,9 +35,11 @@ struct BookJob {
     bool is_over = false;        ///< freed, or ended without resources: waits for `clean`
     std::int64_t got_cores = 0;  ///< by its alloc
     std::int64_t got_nodes = 0;
-    NodeId payer = unassociated;    ///< of a job that waits, as of the last event; a running one keeps it
-    std::uint64_t payer_basis = 0;  ///< see set_payer()
-    Ageing ageing;                  ///< begins and pauses with: eligible, not held, without resources
+    NodeId payer = unassociated;     ///< of a job that waits, as of the last event; a running one keeps it
+    std::uint32_t factor = 0;        ///< the number of its factor among the parent's
+    std::uint64_t payer_basis = 0;   ///< see set_payer()
+    std::uint64_t factor_basis = 0;  ///< see set_factor()
+    Ageing ageing;                   ///< begins and pauses with: eligible, not held, without resources
 
     bool is_held() const { return urgency == urgency_held; }
     bool is_expedited() const { return urgency == urgency_expedited; }
@@ -85,6 +87,9 @@ class JobBook {
     /// Stores the payer of a job of the book. O(1) expected.
     /// \param basis  of what it was found; 0: of something else than the job and what Membership compares
     void set_payer(FluxJobId id, NodeId payer, std::uint64_t basis = 0);
+    /// Keeps which of the parent's factors is that of a job of the book. O(1) expected.
+    /// \param basis  of what it was found, besides the job: see Ranking::factor_basis()
+    void set_factor(FluxJobId id, std::uint32_t factor, std::uint64_t basis);
     /// After another tree is in force. \param moved  by old node, who pays now   O(jobs).
     void follow_tree(std::span<const NodeId> moved);
 

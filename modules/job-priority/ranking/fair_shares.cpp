@@ -48,11 +48,7 @@ void FairShares::evaluate(const ShareTree& tree, Instant now) {
     evaluations_ += 1;
 }
 
-std::uint32_t FairShares::index_of(NodeId payer, std::uint32_t userid, const std::string& user,
-                                   const std::string& account) const {
-    if (are_parents()) {
-        return from_parent_.index(userid, user, account);
-    }
+std::uint32_t FairShares::index_of(NodeId payer) {
     return payer == unassociated ? no_factor : payer.value;
 }
 

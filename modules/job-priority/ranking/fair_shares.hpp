@@ -43,9 +43,10 @@ class FairShares {
     Measured& measured() { return measured_; }
     const Measured& measured() const { return measured_; }
 
-    /// The index in factors() of a job's factor: its payer's, or the parent's for its user and account.
-    std::uint32_t index_of(NodeId payer, std::uint32_t userid, const std::string& user,
-                           const std::string& account) const;
+    /// The parent's factors, whether they are used or not.
+    const ParentFactors& from_parent() const { return from_parent_; }
+    /// The index in factors() of a payer's factor. REQUIRES: the factors are not the parent's.
+    static std::uint32_t index_of(NodeId payer);
     std::span<const double> factors() const;
     const Algorithm& algorithm() const { return algorithm_; }
     const Standings& standings() const { return standings_; }

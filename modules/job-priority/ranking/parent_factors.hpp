@@ -34,6 +34,8 @@ class ParentFactors {
     /// By index.
     std::span<const double> factors() const { return factors_; }
     bool is_empty() const { return factors_.size() <= 1; }
+    /// Increases whenever index() may find another index. More than 0.
+    std::uint64_t version() const { return factors_.size(); }
 
   private:
     struct Names {

@@ -32,6 +32,7 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
             break;
     }
     if (is_charged) {
+        keep_factor(*applied.job);
         ranking.mark_like(*applied.job);
     }
 }
@@ -58,7 +59,18 @@ bool RankedJobs::configure(Instant now) {
     return true;
 }
 
+/// The parent's factor of the job is looked up by names once, while nothing that decides it changes. Where the look-up
+/// itself changes the answers about users, the number before it is kept: the next call looks again.
+void RankedJobs::keep_factor(const BookJob& job) {
+    const Ranking& ranking = stages_.ranking;
+    const std::uint64_t basis = ranking.factor_basis();
+    if (ranking.shares().are_parents() && job.factor_basis != basis) {
+        stages_.book.set_factor(job.id, ranking.factor_index(job), basis);
+    }
+}
+
 void RankedJobs::put(const BookJob& job, PutCause cause) {
+    keep_factor(job);
     const auto from_above = given_.of(job);  // called in any case: it notes which job here is a copy
     const bool is_followed = from_above && settings_.takes_parent_factors;
     stages_.ranking.put(stages_.accounting.tree(), job, site_.of(job.id), is_followed ? from_above : std::nullopt,

@@ -15,7 +15,7 @@ class RankedJobs {
   public:
     /// The inputs of the ranking; all outlive this.
     struct Stages {
-        const JobBook& book;
+        JobBook& book;
         const Accounting& accounting;
         UserNames& users;
         Ranking& ranking;
@@ -54,6 +54,7 @@ class RankedJobs {
 
   private:
     void hold(const BookJob& job);
+    void keep_factor(const BookJob& job);
     void put(const BookJob& job, PutCause cause);
     void put_pending(FluxJobId id);
 

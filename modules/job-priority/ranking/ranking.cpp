@@ -81,8 +81,14 @@ bool Ranking::configure_order(Instant now) {
 // ---- events ----
 
 std::uint32_t Ranking::factor_index(const BookJob& job) const {
+    if (!shares_.are_parents()) {
+        return FairShares::index_of(job.payer);
+    }
+    if (job.factor_basis == factor_basis()) {
+        return job.factor;
+    }
     const std::uint32_t userid = job.charged_userid();
-    return shares_.index_of(job.payer, userid, users_.name(userid), job.request->account);
+    return shares_.from_parent().index(userid, users_.name(userid), job.request->account);
 }
 
 JobOwner Ranking::owner_of(const ShareTree& tree, const BookJob& job) const {

@@ -40,6 +40,13 @@ class Ranking {
     /// A new backlog: every job is forgotten.
     void clear();
 
+    /// The index in factors() of the job's factor: its payer's, or the parent's for its user and account. O(1) if the
+    /// job's record has it, by factor_basis(), else O(length of the names) expected.
+    std::uint32_t factor_index(const BookJob& job) const;
+    /// The number of the answers about users and of the names that the parent sent, as they are now: two look-ups
+    /// among the parent's factors with the same number and request find the same. More than 0.
+    std::uint64_t factor_basis() const { return users_.version() + shares_.from_parent().version(); }
+
     // Events.
     /// The following events are dated `at` for the policy.
     void set_time(Instant at) { time_ = at; }
@@ -109,7 +116,6 @@ class Ranking {
         queue_.mark_factor(factor);
     }
     void evaluate_tree(const Accounting& accounting, Instant now);
-    std::uint32_t factor_index(const BookJob& job) const;
     JobOwner owner_of(const ShareTree& tree, const BookJob& job) const;
     void configure_queue(const ShareTree& tree);
     bool configure_order(Instant now);

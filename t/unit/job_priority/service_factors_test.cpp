@@ -336,6 +336,28 @@ TEST_CASE("service: usage in a child that takes its parent's factors has no eval
     CHECK_FALSE(s->evaluation_due());
 }
 
+// Kills: a job keeps the parent's factor that it had before the parent sent its own, or before it changed its account.
+// Mutant: modules/job-priority/jobs/job_book.cpp: job.factor_basis = 0; =>
+// Mutant: modules/job-priority/ranking/parent_factors.hpp: return factors_.size(); => return 1;
+TEST_CASE("service: a job has the parent's factor of its account, also of a later row and of another account") {
+    auto s = service(true);
+    put_tree(*s);
+    s->begin_backlog();
+    s->end_backlog(at(0));
+    s->take_parent_factors({{bob, "bob", "bio", 0.7, true}}, true);
+    submit_pending(*s, 1, alice);
+    s->pass(at(1));
+    const auto factor = [&] { return s->ranking().factors()[s->ranking().queue().factor_of(1)]; };
+    CHECK(factor() == 0.);
+    s->take_parent_factors({{alice, "alice", "physics/lattice", 0.5, true}, {alice, "alice", "bio", 0.25, false}},
+                           false);
+    CHECK(factor() == 0.5);
+    UpdateEvent event;
+    event.account = "bio";
+    s->apply({1, at(2), event});
+    CHECK(factor() == 0.25);
+}
+
 // Kills: with order, where jobs go to children, each evaluation sends nearly every value at once, past the pace.
 // Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: (has_order() && !is_routed_) => has_order()
 TEST_CASE("service: with order, values for children that an evaluation changed are paced") {
