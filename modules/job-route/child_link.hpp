@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "modules/job-route/copy_ids.hpp"
+#include "modules/job-route/ended_copies.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 
@@ -108,7 +108,7 @@ class ChildLink {
     std::vector<GivenPriority> priorities() const;
     std::size_t job_count() const { return jobs_.size(); }
     /// The ids of a job of the parent here, and of a job here at the parent; 0: unknown. Also of jobs that ended
-    /// lately. O(1) expected, and O(EndedCopies::max) for a job that is not active.
+    /// lately. O(1) expected.
     LocalId local_of(JobId id) const;
     JobId parent_of(LocalId local) const;
     std::size_t unacked() const { return outbox_.size(); }

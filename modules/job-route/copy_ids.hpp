@@ -3,58 +3,16 @@
 // for its output. Must not know anything else of the job.
 #pragma once
 #include <algorithm>
-#include <cstddef>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "modules/job-route/ended_copies.hpp"
 #include "modules/job-route/messages.hpp"
 
 namespace weir::route {
 
-/// Of the copies that ended, the latest. Every job adds one, and few are asked for: they stand in a row, 16 bytes each,
-/// without an index.
-class EndedCopies {
-  public:
-    /// The oldest is forgotten when there are more than `max`. REQUIRES: `local` is not 0. O(1) amortized.
-    void add(JobId id, LocalId local) {
-        if (copies_.size() < max) {
-            copies_.emplace_back(id, local);
-            return;
-        }
-        copies_[oldest_] = {id, local};
-        oldest_ = (oldest_ + 1) % max;
-    }
-    /// Of the job's last copy; 0: none is known. O(copies).
-    LocalId local_of(JobId id) const {
-        const auto is_it = [id](const auto& copy) { return copy.first == id; };
-        const auto wrap = copies_.rend() - static_cast<std::ptrdiff_t>(oldest_);
-        if (const auto found = std::find_if(wrap, copies_.rend(), is_it); found != copies_.rend()) {
-            return found->second;
-        }
-        const auto found = std::find_if(copies_.rbegin(), wrap, is_it);
-        return found != wrap ? found->second : LocalId{};
-    }
-    /// The jobs that have had a copy of this id. O(copies).
-    std::vector<JobId> ids_of(LocalId local) const {
-        std::vector<JobId> ids;
-        for (const auto& [id, of] : copies_) {
-            if (of == local) {
-                ids.push_back(id);
-            }
-        }
-        return ids;
-    }
-
-    static constexpr std::size_t max = 10000;  ///< as many ended jobs as an instance keeps by default
-
-  private:
-    std::vector<std::pair<JobId, LocalId>> copies_;
-    std::size_t oldest_ = 0;  ///< from here to the end, then from the beginning, is the order of their ends
-};
-
-/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(1) expected each, and
-/// O(EndedCopies::max) to ask for a job that is not active.
+/// All active jobs that were added, and the latest that ended. 0 where nothing is known. O(1) expected each.
 class CopyIds {
   public:
     /// The child has the job under this id. A later copy of the job replaces an earlier one.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Questions and their answers on the wire, and the two ids of a job.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 
 #include "modules/job-route/copy_ids.hpp"
 #include "modules/job-route/question_json.hpp"
@@ -112,6 +114,35 @@ TEST_CASE("copy ids: of a job's ended copies the last one counts, wherever they 
     }
     CHECK(ids.id_of(LocalId{2 * EndedCopies::max + 2}) == JobId{7});
     CHECK(ids.id_of(LocalId{2 * EndedCopies::max + 1}) == JobId{});
+}
+
+TEST_CASE("ended copies: both questions are answered as by a list of the latest, whatever ids recur") {
+    std::mt19937_64 random(1);
+    std::vector<std::pair<JobId, LocalId>> all;
+    EndedCopies copies;
+    const auto latest = [&all] {
+        return all.begin() + static_cast<std::ptrdiff_t>(all.size() - std::min(all.size(), EndedCopies::max));
+    };
+    for (std::size_t i = 0; i < 3 * EndedCopies::max; i++) {
+        const JobId id{random() % 5000};
+        const LocalId local{1 + random() % 20000};
+        all.emplace_back(id, local);
+        copies.add(id, local);
+        if (i % 97 != 0) {
+            continue;
+        }
+        const JobId asked{random() % 6000};
+        LocalId last;
+        std::vector<JobId> ids;
+        for (auto copy = latest(); copy != all.end(); ++copy) {
+            last = copy->first == asked ? copy->second : last;
+            if (copy->second == local) {
+                ids.insert(ids.begin(), copy->first);
+            }
+        }
+        REQUIRE(copies.local_of(asked) == last);
+        REQUIRE(copies.ids_of(local) == ids);
+    }
 }
 
 TEST_CASE("answer of a private instance: other jobs have no ids and no users, the asker's own stay") {
