@@ -176,7 +176,7 @@ class Branch {
     void touch(Instance& instance);
     void turn(Instance& instance);
     void tell_service(Instance& instance);
-    void rank(Instance& instance);
+    void rank(Instance& instance, const std::vector<route::GivenPriority>& given);
     void rank_alike(Instance& instance);
     void send_messages(Instance& instance, RouteSide::Turn turn);
     void end_routed(Instance& leaf, route::LocalId id);

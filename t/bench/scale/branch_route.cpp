@@ -59,12 +59,13 @@ void Branch::turn(Instance& instance) {
     instance.is_turn_due = false;
     unsettled_ -= 1;
     LevelLoad& load = levels_[instance.level];
+    std::vector<route::GivenPriority> given;
     {
         const SampledWatch watch(load.route_time);
-        instance.route->begin_turn();
+        given = instance.route->begin_turn();
     }
     if (site_.size.is_charged) {
-        rank(instance);
+        rank(instance, given);
     } else {
         rank_alike(instance);
     }
@@ -96,8 +97,6 @@ void Branch::tell_service(Instance& instance) {
                 if (news.above.value != 0) {
                     submit.request.routed_for = news.userid;
                     submit.submit_above = news.submit;
-                    service.take_given_priorities({{news.above.value, static_cast<std::uint32_t>(news.priority)}},
-                                                  false);
                 }
                 service.apply({id, now_, submit});
                 service.apply({id, now_, DependEvent{}});
@@ -115,11 +114,17 @@ void Branch::tell_service(Instance& instance) {
     instance.route->clear_news();
 }
 
-/// What the plugin gets is on record at once.
-void Branch::rank(Instance& instance) {
+/// What the plugin gets is on record at once. \param given  the parent's priorities that changed
+void Branch::rank(Instance& instance, const std::vector<route::GivenPriority>& given) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> values;
     {
         const SampledWatch watch(levels_[instance.level].rank_time);
+        std::vector<GivenPriority> rows;
+        rows.reserve(given.size());
+        for (const auto& [id, value] : given) {
+            rows.push_back({id.value, value});
+        }
+        instance.service->take_given_priorities(rows, false);
         tell_service(instance);
         instance.service->pass(now_, Pass::marked);
         Pusher& pusher = instance.service->sends().plugin();

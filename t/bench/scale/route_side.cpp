@@ -119,8 +119,7 @@ void RouteSide::add(LocalId id, Order order) {
         table_.submitted(JobId{id.value}, submit, facts);
         record(id, JournalEvent::Kind::bypass);
     }
-    news_.push_back(
-        {RoutedNews::Kind::submitted, id, order.id, order.userid, facts.cores, order.priority, order.submit});
+    news_.push_back({RoutedNews::Kind::submitted, id, order.id, order.userid, facts.cores, order.submit});
     jobs_.emplace(id, Job{is_leaf_ ? std::string() : std::move(order.jobspec), facts.cores, false});
 }
 
@@ -192,16 +191,18 @@ std::uint64_t RouteSide::take_report(const std::string& text) {
 
 // ---- a turn ----
 
-void RouteSide::begin_turn() {
-    if (has_parent_) {
-        route::ChildActions actions = link_.take();
-        for (Order& order : actions.submits) {
-            accept(std::move(order));
-        }
-        for (const LocalOp& op : actions.ops) {
-            perform(op);
-        }
+std::vector<route::GivenPriority> RouteSide::begin_turn() {
+    if (!has_parent_) {
+        return {};
     }
+    route::ChildActions actions = link_.take();
+    for (Order& order : actions.submits) {
+        accept(std::move(order));
+    }
+    for (const LocalOp& op : actions.ops) {
+        perform(op);
+    }
+    return std::move(actions.priorities);
 }
 
 RouteSide::Turn RouteSide::end_turn() {

@@ -26,9 +26,8 @@ struct RoutedNews {
     // of a job that was submitted
     route::JobId above;  ///< of which it is the copy; 0: of none
     std::uint32_t userid = 0;
-    std::int64_t cores = 0;     ///< and of one that was allocated
-    std::int64_t priority = 0;  ///< of the job above
-    Instant submit{};           ///< of the job at the root
+    std::int64_t cores = 0;  ///< and of one that was allocated
+    Instant submit{};        ///< of the job at the root
 };
 
 class RouteSide {
@@ -54,7 +53,8 @@ class RouteSide {
     void tick() { table_.tick(); }
 
     /// Carries out the orders that came. Then the priorities of the jobs that are new should be set.
-    void begin_turn();
+    /// \return the parent's priorities that changed
+    std::vector<route::GivenPriority> begin_turn();
     struct Turn {
         std::vector<std::pair<route::JobId, std::string>> orders;  ///< to children
         std::string report;                                        ///< to the parent; empty: none
