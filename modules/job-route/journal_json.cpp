@@ -4,6 +4,8 @@
 #include "modules/job-route/messages_json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <string_view>
 #include <utility>
 
@@ -42,32 +44,39 @@ std::string text_at(FlatValue object, std::string_view key) {
     return object[key].string().value_or("");
 }
 
-/// A vertex whose allocation has all of it.
-constexpr std::string_view whole_node = "whole node";
+/// The vertices of a jobspec that are counted.
+enum Vertex : std::size_t { core, node, whole_node, slot, vertices };  // a whole node: the job has all of it
+using Vertices = std::bitset<vertices>;
+using Counts = std::array<std::int64_t, vertices>;
 
-bool is_type(FlatValue vertex, std::string_view wanted) {
-    const bool is_whole = wanted == whole_node;
-    return vertex["type"] == (is_whole ? "node" : wanted) &&
-           (!is_whole || vertex["exclusive"].boolean().value_or(false));
+Vertices vertices_of(FlatValue vertex) {
+    const FlatValue type = vertex["type"];
+    Vertices is;
+    is[core] = type == "core";
+    is[node] = type == "node";
+    is[whole_node] = is[node] && vertex["exclusive"].boolean().value_or(false);
+    is[slot] = type == "slot";
+    return is;
 }
 
 /// RFC 14: counts multiply from the outside to the inside. A count that is a range counts with its least value.
-/// \param wanted "core", "node", "slot" or whole_node.
-std::int64_t count_of(std::string_view wanted, FlatValue resources, std::int64_t outside, int depth) {
-    std::int64_t sum = 0;
+/// \param wanted  those that do not stand in one of their kind
+void add_counts(Counts& counts, FlatValue resources, std::int64_t outside, Vertices wanted, int depth = 0) {
     for (FlatValue vertex = first_of(resources); vertex; vertex = vertex.next()) {
         const FlatValue count = vertex["count"];
         const FlatValue least = count.is_object() ? count["min"] : count;
         const std::int64_t number = std::clamp<std::int64_t>(least.integer().value_or(0), 0, cores_max);
         const std::int64_t product = std::min(outside * number, cores_max);
-        if (is_type(vertex, wanted)) {
-            sum += product;
-        } else if (depth < resource_depth_max) {
-            sum += count_of(wanted, vertex["with"], product, depth + 1);
+        const Vertices is = vertices_of(vertex);
+        for (std::size_t kind = 0; kind < vertices; kind++) {
+            if (is[kind] && wanted[kind]) {
+                counts[kind] = std::min(counts[kind] + product, cores_max);
+            }
         }
-        sum = std::min(sum, cores_max);
+        if (depth < resource_depth_max) {
+            add_counts(counts, vertex["with"], product, wanted & ~is, depth + 1);
+        }
     }
-    return sum;
 }
 
 /// RFC 20. 0 where it cannot be read.
@@ -247,11 +256,12 @@ std::vector<std::string> names_in(FlatValue array) {
 
 JobFacts decode_facts(FlatValue jobspec) {
     JobFacts facts;
-    const FlatValue resources = jobspec["resources"];
-    facts.cores = std::max<std::int64_t>(1, count_of("core", resources, 1, 0));
-    facts.nodes = std::max<std::int64_t>(1, count_of("node", resources, 1, 0));
-    facts.whole_nodes = count_of(whole_node, resources, 1, 0);
-    facts.slots = std::max<std::int64_t>(1, count_of("slot", resources, 1, 0));
+    Counts counts{};
+    add_counts(counts, jobspec["resources"], 1, Vertices().set());
+    facts.cores = std::max<std::int64_t>(1, counts[core]);
+    facts.nodes = std::max<std::int64_t>(1, counts[node]);
+    facts.whole_nodes = counts[whole_node];
+    facts.slots = std::max<std::int64_t>(1, counts[slot]);
     const FlatValue system = jobspec["attributes"]["system"];
     facts.account = text_at(system, "bank");
     facts.qos = text_at(system, "qos");
