@@ -93,8 +93,13 @@ LevelLoad& LevelLoad::operator+=(const LevelLoad& other) {
 
 Site::Site(const TreeSize& of) : size(of), share_tree(tree_of(of)), settings(settings_of(of)) {}
 
-Branch::Branch(const Site& site, std::uint64_t seed, Instant begin)
-    : site_(site), levels_(site.size.fan_out.size() + 1), random_(seed), begin_(begin), now_(begin) {}
+Branch::Branch(const Site& site, std::uint32_t number, Instant begin)
+    : site_(site),
+      number_(number),
+      levels_(site.size.fan_out.size() + 1),
+      random_(number),
+      begin_(begin),
+      now_(begin) {}
 
 Instance& Branch::add(Instance* parent, std::size_t level, std::size_t place, std::int64_t cores) {
     instances_.push_back(std::make_unique<Instance>());
@@ -151,7 +156,7 @@ void Branch::send(Instance& to, Duration delay, std::function<void()> what) {
     if (to.branch == this) {
         later(delay, std::move(what));
     } else {
-        sent_.push_back({to.branch, now_ + delay, std::move(what)});
+        sent_.push_back({to.branch, now_ + delay, number_, ++seq_, std::move(what)});
     }
 }
 
@@ -181,17 +186,19 @@ void Branch::run_before(Instant end) {
         free_places_.push_back(due.place);
         now_ = due.at;
         what();
+        settled_since_ = unsettled_ > 0 ? Instant::max() : std::min(settled_since_, now_);
     }
 }
 
-void Branch::post(Instant at, std::function<void()> what) {
+void Branch::receive(Sent message) {
     if (free_places_.empty()) {
-        free_places_.push_back(to_do_.size());
+        free_places_.push_back(static_cast<std::uint32_t>(to_do_.size()));
         to_do_.emplace_back();
     }
-    agenda_.push({at, ++seq_, free_places_.back()});
-    to_do_[free_places_.back()] = std::move(what);
+    const std::uint32_t place = free_places_.back();
     free_places_.pop_back();
+    agenda_.push({message.at, message.from, place, message.seq});
+    to_do_[place] = std::move(message.what);
 }
 
 // ---- a leaf's jobs ----

@@ -11,6 +11,7 @@
 #include <queue>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -115,8 +116,8 @@ struct Instance {
 
 class Branch {
   public:
-    /// `site` outlives it. Jobs follow `seed`.
-    Branch(const Site& site, std::uint64_t seed, Instant begin);
+    /// `site` outlives it. Jobs follow `number`, which tells it apart from the others.
+    Branch(const Site& site, std::uint32_t number, Instant begin);
     Branch(const Branch&) = delete;
     Branch& operator=(const Branch&) = delete;
 
@@ -130,25 +131,26 @@ class Branch {
     void begin_as_root();
     /// Carries out what is due before `end`.
     void run_before(Instant end);
-    /// A message to one of its instances.
-    void post(Instant at, std::function<void()> what);
 
-    /// A message that one of its instances sent to an instance of another branch.
+    /// What one of its instances has sent to another instance, or to itself.
     struct Sent {
         Branch* to;
         Instant at;
+        std::uint32_t from;
+        std::uint64_t seq;  ///< of the sender
         std::function<void()> what;
     };
-    /// Since the last call, in the order of sending.
+    /// Of what is due at one time, the order depends on who sent it, not on when it is received.
+    void receive(Sent message);
+    /// To other branches since the last call, in the order of sending.
     std::vector<Sent> take_sent() { return std::exchange(sent_, {}); }
 
     const std::vector<std::unique_ptr<Instance>>& instances() const { return instances_; }
     const std::vector<LevelLoad>& levels() const { return levels_; }
-    /// The time of the next event; Instant::max(): there is none.
-    Instant next_due() const { return agenda_.empty() ? Instant::max() : agenda_.top().at; }
+    std::uint32_t number() const { return number_; }
     std::uint64_t ended() const { return ended_; }
-    /// Whether a commit is due, or a report waits or is not answered.
-    bool is_unsettled() const { return unsettled_ > 0; }
+    /// Since when no commit is due, and no report waits or is not answered; Instant::max(): that is not so.
+    Instant settled_since() const { return settled_since_; }
     const ReportDelay& report_delay() const { return report_delay_; }
     Duration factor_delay_max() const { return factor_delay_max_; }
     Duration policy_delay_max() const { return policy_delay_max_; }
@@ -158,15 +160,20 @@ class Branch {
   private:
     struct Due {
         Instant at;
-        std::uint64_t seq;
-        std::size_t place;  ///< of what is to be done
+        std::uint32_t from;   ///< the number of a branch
+        std::uint32_t place;  ///< of what is to be done
+        std::uint64_t seq;    ///< of that branch
     };
     struct Later {
-        bool operator()(const Due& a, const Due& b) const { return a.at != b.at ? a.at > b.at : a.seq > b.seq; }
+        bool operator()(const Due& a, const Due& b) const {
+            return std::tie(a.at, a.from, a.seq) > std::tie(b.at, b.from, b.seq);
+        }
     };
 
     FluxJobId next_id(Instance& instance);
-    void later(Duration delay, std::function<void()> what) { post(now_ + delay, std::move(what)); }
+    void later(Duration delay, std::function<void()> what) {
+        receive({this, now_ + delay, number_, ++seq_, std::move(what)});
+    }
     void send(Instance& to, Duration delay, std::function<void()> what);
     // a leaf's jobs
     void fill(Instance& leaf);
@@ -198,12 +205,13 @@ class Branch {
     void take_policy(Instance& instance, const std::string& text);
 
     const Site& site_;
+    std::uint32_t number_;
     FlatJson reader_;
     std::vector<std::unique_ptr<Instance>> instances_;
     std::vector<LevelLoad> levels_;
     std::priority_queue<Due, std::vector<Due>, Later> agenda_;
     std::vector<std::function<void()>> to_do_;  ///< by place
-    std::vector<std::size_t> free_places_;
+    std::vector<std::uint32_t> free_places_;
     std::vector<Sent> sent_;
     std::mt19937_64 random_;
     Instant begin_;
@@ -213,6 +221,7 @@ class Branch {
     std::uint64_t seq_ = 0;
     std::uint64_t ended_ = 0;
     std::uint64_t unsettled_ = 0;
+    Instant settled_since_ = Instant::max();
     ReportDelay report_delay_;
     Duration factor_delay_max_{};
     Duration policy_delay_max_{};

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the windows of time in which branches run beside each other. See instance_tree.hpp.
+// Owns: who may run how far beside whom. See instance_tree.hpp.
 #include "t/bench/scale/instance_tree.hpp"
 
 #include <algorithm>
-#include <barrier>
-#include <mutex>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 namespace weir::scale {
 
 using priority::PriorityService;
 
+namespace {
+
+/// That a branch may have carried out more than the root.
+constexpr int steps_ahead = 4;
+
+}  // namespace
+
 InstanceTree::InstanceTree(const TreeSize& size)
-    : site_(size), begin_(instant_from_seconds(1767225600.0)), window_(begin_), root_(site_, 0, begin_) {
+    : site_(size), begin_(instant_from_seconds(1767225600.0)), root_(site_, 0, begin_) {
     add(root_, nullptr, 0);
+    const Duration answer = size.is_routed ? std::min(size.commit_delay, size.record_delay) : size.commit_delay;
+    step_ = (answer + size.link_delay) / steps_ahead;
+    parts_.emplace_back(root_, begin_);
+    for (const auto& branch : branches_) {
+        parts_.emplace_back(*branch, begin_);
+    }
 }
 
 void InstanceTree::add(Branch& branch, Instance* parent, std::size_t level) {
@@ -29,115 +42,122 @@ void InstanceTree::add(Branch& branch, Instance* parent, std::size_t level) {
     }
     for (std::size_t child = 0; child < fan_out[level]; ++child) {
         if (level == 0) {
-            branches_.push_back(std::make_unique<Branch>(site_, child + 1, begin_));
+            branches_.push_back(std::make_unique<Branch>(site_, static_cast<std::uint32_t>(child + 1), begin_));
         }
         add(level == 0 ? *branches_.back() : branch, &made, level + 1);
     }
 }
 
-// ---- windows ----
+// ---- time ----
 
-/// The branches carry out a window beside each other, and the root beside them carries out the window before. A window
-/// is so short that nothing the root does reaches a branch before the branch has carried out two of them: answers take
-/// a commit or a record, and a link. What the root sends at once, after a pass or a change of policy, is an exception:
-/// such a window ends before that arrives, and the root carries it out before the branches go on.
 void InstanceTree::run(const std::function<void(std::uint64_t)>& progress) {
     root_.begin();
     root_.begin_as_root();
-    root_end_ = window_;
     deliver(root_);
+    next_broadcast_ = root_.next_broadcast();
     for (const auto& branch : branches_) {
         branch->begin();
     }
-    std::uint64_t told = 0;
-    std::mutex mutex;
-    std::exception_ptr failure;
-    std::atomic<bool> is_done = false;
-    const auto guarded = [&](const auto& step) {
-        try {
-            step();
-        } catch (...) {
-            const std::scoped_lock lock(mutex);
-            failure = std::current_exception();
-            is_done = true;
-        }
-    };
-    const auto between = [&]() noexcept {
-        guarded([&] {
-            end_window();
-            is_done = is_done || is_over();
-            if (ended() >= told + to_end_ / 100 + 1) {
-                progress(told = ended());
-            }
-        });
-    };
-    const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, branches_.size() + 1);
-    std::barrier barrier(static_cast<std::ptrdiff_t>(threads), between);
-    const auto work = [&] {
-        while (!is_done) {
-            guarded([this] { run_parts(); });
-            barrier.arrive_and_wait();
-        }
-    };
-    open_window();
     {
         std::vector<std::jthread> others;
+        const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, parts_.size());
         for (std::size_t i = 1; i < threads; ++i) {
-            others.emplace_back(work);
+            others.emplace_back([&] { work(progress); });
         }
-        work();
+        work(progress);
     }
-    if (failure) {
-        std::rethrow_exception(failure);
+    if (failure_) {
+        std::rethrow_exception(failure_);
     }
 }
 
-/// From the next time at which something is due.
-void InstanceTree::open_window() {
-    Instant first = root_.next_due();
-    for (const auto& branch : branches_) {
-        first = std::min(first, branch->next_due());
+/// What one thread does.
+void InstanceTree::work(const std::function<void(std::uint64_t)>& progress) {
+    std::unique_lock lock(mutex_);
+    while (!is_done_) {
+        Part* part = next_part();
+        if (part == nullptr) {
+            changed_.wait(lock);
+            continue;
+        }
+        try {
+            step(*part, lock);
+            if (ended_by_now() >= told_ + to_end_ / 100 + 1) {
+                progress(told_ = ended_by_now());
+            }
+            is_done_ = is_done_ || (part == &parts_.front() && is_over());
+        } catch (...) {
+            failure_ = std::current_exception();
+            is_done_ = true;
+        }
+        changed_.notify_all();
     }
-    const TreeSize& size = site_.size;
-    const Duration answer = size.is_routed ? std::min(size.commit_delay, size.record_delay) : size.commit_delay;
-    window_ = std::max(window_, first);
-    window_end_ = std::min(window_ + (answer + size.link_delay) / 2, root_.next_broadcast() + size.link_delay);
-    next_part_ = 0;
 }
 
-void InstanceTree::run_parts() {
-    for (std::size_t next = next_part_++; next <= branches_.size(); next = next_part_++) {
-        if (next == 0) {
-            root_.run_before(root_end_);
-        } else {
-            branches_[next - 1]->run_before(window_end_);
+/// The root, if all branches are ahead of it, else the branch that is behind the others. A branch may go on while
+/// nothing that the root has still to do can reach it: answers of the root take a commit or a record, and a link. What
+/// the root sends at once, after a pass or a change of policy, is an exception: the branches wait for it where it
+/// arrives. Where a step ends does not depend on who runs beside whom.
+InstanceTree::Part* InstanceTree::next_part() {
+    const auto branches = parts_.begin() + 1;
+    const auto is_behind = [](const Part& a, const Part& b) { return a.done < b.done; };
+    Part& root = parts_.front();
+    const Instant root_end = step_end(root);
+    if (!root.is_running && root_end <= std::min_element(branches, parts_.end(), is_behind)->done) {
+        return &root;
+    }
+    const Instant limit = root.done + step_ * steps_ahead;
+    Part* next = nullptr;
+    for (auto part = branches; part != parts_.end(); ++part) {
+        const Instant end = step_end(*part);
+        if (!part->is_running && end > part->done && end <= limit && (next == nullptr || is_behind(*part, *next))) {
+            next = &*part;
         }
     }
+    return next;
 }
 
-void InstanceTree::end_window() {
-    deliver(root_);
-    for (const auto& branch : branches_) {
-        deliver(*branch);
+Instant InstanceTree::step_end(const Part& part) const {
+    return std::min(part.done + step_, next_broadcast_ + site_.size.link_delay);
+}
+
+void InstanceTree::step(Part& part, std::unique_lock<std::mutex>& lock) {
+    const Instant end = step_end(part);
+    part.is_running = true;
+    std::vector<Branch::Sent> inbox = std::exchange(part.inbox, {});
+    lock.unlock();
+    for (Branch::Sent& message : inbox) {
+        part.branch->receive(std::move(message));
     }
-    root_end_ = window_end_;
-    if (root_.next_broadcast() < root_end_) {
-        root_.run_before(root_end_);
-        deliver(root_);
-    }
-    window_ = window_end_;
-    open_window();
+    part.branch->run_before(end);
+    lock.lock();
+    deliver(*part.branch);
+    part.done = end;
+    part.ended = part.branch->ended();
+    part.settled_since = part.branch->settled_since();
+    part.is_running = false;
+    next_broadcast_ = &part == &parts_.front() ? root_.next_broadcast() : next_broadcast_;
 }
 
 void InstanceTree::deliver(Branch& from) {
     for (Branch::Sent& sent : from.take_sent()) {
-        sent.to->post(sent.at, std::move(sent.what));
+        parts_[sent.to->number()].inbox.push_back(std::move(sent));
     }
 }
 
+std::uint64_t InstanceTree::ended_by_now() const {
+    std::uint64_t sum = 0;
+    for (const Part& part : parts_) {
+        sum += part.ended;
+    }
+    return sum;
+}
+
+/// At the time that the root has reached. Branches may be ahead of it.
 bool InstanceTree::is_over() const {
-    return ended() == to_end_ && !root_.is_unsettled() &&
-           std::none_of(branches_.begin(), branches_.end(), [](const auto& branch) { return branch->is_unsettled(); });
+    const Instant now = parts_.front().done;
+    return ended_by_now() == to_end_ &&
+           std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) { return part.settled_since <= now; });
 }
 
 // ---- figures ----
@@ -224,7 +244,7 @@ std::size_t InstanceTree::differences() const {
     for (std::size_t user = 0; user < site_.size.accounts * site_.size.users; ++user) {
         const std::string path = account_name(user / site_.size.users) + "/@" + user_name(user);
         const auto charged = [&](const PriorityService& service) {
-            return service.accounting().ledger().charged(*service.accounting().tree().find(path), window_);
+            return service.accounting().ledger().charged(*service.accounting().tree().find(path), parts_.front().done);
         };
         SignedCoreMicros sum = 0;
         for_each_leaf([&](const PriorityService& leaf) { sum += charged(leaf); });

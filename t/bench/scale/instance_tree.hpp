@@ -3,10 +3,12 @@
 // Two runs of one size give the same figures, whatever the number of threads. Must not know: what an instance does,
 // what is printed.
 #pragma once
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "t/bench/scale/branch.hpp"
@@ -23,7 +25,7 @@ class InstanceTree {
 
     std::vector<LevelLoad> levels() const;
     std::uint64_t ended() const;
-    Duration simulated() const { return window_ - begin_; }
+    Duration simulated() const { return parts_.front().done - begin_; }
     /// From a record's event in a leaf to its place in the root's ledger.
     Duration report_delay_mean() const;
     Duration report_delay_max() const { return root_.report_delay().max; }
@@ -41,27 +43,45 @@ class InstanceTree {
     std::size_t differences() const;
 
   private:
+    /// The root, or a branch. All but `branch` is for who holds the mutex.
+    struct Part {
+        Part(Branch& of, Instant begin) : branch(&of), done(begin) {}
+
+        Branch* branch;
+        Instant done;  ///< it has carried out what is due before
+        bool is_running = false;
+        std::vector<Branch::Sent> inbox;  ///< that it has not read
+        std::uint64_t ended = 0;          ///< by `done`
+        Instant settled_since = Instant::max();
+    };
     void add(Branch& branch, Instance* parent, std::size_t level);
     template <typename Each>
     void for_each_instance(const Each& each) const;
     template <typename Each>
     void for_each_leaf(const Each& each) const;
-    void open_window();
-    void run_parts();
-    void end_window();
+    void work(const std::function<void(std::uint64_t)>& progress);
+    Part* next_part();
+    Instant step_end(const Part& part) const;
+    void step(Part& part, std::unique_lock<std::mutex>& lock);
     void deliver(Branch& from);
+    std::uint64_t ended_by_now() const;
     bool is_over() const;
 
     Site site_;
     Instant begin_;
-    Instant window_;      ///< what is due before it has been carried out
-    Instant window_end_;  ///< of the window that the branches carry out
-    Instant root_end_;    ///< of the one that the root carries out beside it
     Branch root_;
     std::vector<std::unique_ptr<Branch>> branches_;
     std::size_t instances_ = 0;
     std::uint64_t to_end_ = 0;
-    std::atomic<std::size_t> next_part_ = 0;  ///< of the window: 0 is the root, then the branches
+    Duration step_{};  ///< a quarter of the least time from a message to the root until its answer arrives
+
+    std::mutex mutex_;  ///< of all below, and of each part
+    std::condition_variable changed_;
+    std::vector<Part> parts_;   ///< the root, then the branches
+    Instant next_broadcast_{};  ///< of the root
+    std::uint64_t told_ = 0;    ///< ended jobs, to who asked for progress
+    std::exception_ptr failure_;
+    bool is_done_ = false;
 };
 
 }  // namespace weir::scale
