@@ -6,6 +6,7 @@
 // `routing` they are routed, and no usage is charged.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,8 @@ double resident_mib() {
 constexpr double report_bytes_max = 100;  ///< of an ended job, on each wire
 /// Of a routed job on one wire, both ways; the jobspec, which goes down once, is 340 of these.
 constexpr double route_bytes_max = 2000;
+/// From a change of policy, or a pass, at the root to the last leaf, in simulated time.
+constexpr Duration policy_delay_limit = std::chrono::seconds(1);
 
 double per_job(double sum, const InstanceTree& tree) {
     return sum / static_cast<double>(tree.ended());
@@ -93,10 +96,11 @@ void tell_for_curves(const InstanceTree& tree, double mib_per_instance) {
     std::printf("\n");
 }
 
-/// What must hold whatever the machine: nothing is lost or doubled, policy is everywhere, reports are short where jobs
-/// share them.
+/// What must hold whatever the machine: nothing is lost or doubled, policy is everywhere within a second, reports are
+/// short where jobs share them.
 bool is_good(const InstanceTree& tree) {
-    bool good = tree.differences() == 0 && tree.leaves_behind() == 0 && tree.jobs_left() == 0;
+    bool good = tree.differences() == 0 && tree.leaves_behind() == 0 && tree.jobs_left() == 0 &&
+                std::max(tree.policy_delay_max(), tree.factor_delay_max()) <= policy_delay_limit;
     for (const LevelLoad& level : tree.levels()) {
         const auto routed = static_cast<double>(level.route_report_bytes + level.order_bytes);
         if (per_job(routed, tree) > route_bytes_max) {
