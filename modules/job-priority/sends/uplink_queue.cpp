@@ -7,17 +7,18 @@
 
 namespace weir::priority {
 
-UplinkQueue::UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkRow> records)
-    : records_(std::move(records)), last_seq_(last_seq) {
-    if (!records_.empty()) {
-        last_seq_ = std::max(last_seq_, records_.rbegin()->first);
+UplinkQueue::UplinkQueue(std::uint64_t last_seq, const std::map<std::uint64_t, UplinkRow>& records)
+    : last_seq_(last_seq) {
+    for (const auto& [seq, record] : records) {
+        records_.push_back(record);
+        last_seq_ = std::max(last_seq_, seq);
     }
     sent_seq_ = last_seq_;
 }
 
 std::uint64_t UplinkQueue::add(UplinkRow record) {
     last_seq_ += 1;
-    records_.emplace_hint(records_.end(), last_seq_, std::move(record));
+    records_.push_back(std::move(record));
     return last_seq_;
 }
 
@@ -40,15 +41,9 @@ std::optional<UplinkBatch> UplinkQueue::next(std::uint64_t last) {
     if (!is_attached_ || out_ != 0 || first_seq() > last || records_.empty()) {
         return std::nullopt;
     }
-    UplinkBatch batch;
-    batch.first_seq = records_.begin()->first;
-    for (const auto& [seq, record] : records_) {
-        if (batch.records.size() == limit_ || seq > last) {
-            break;
-        }
-        batch.records.push_back(record);
-    }
-    out_ = batch.records.size();
+    const std::uint64_t known = std::min<std::uint64_t>(records_.size(), last - first_seq() + 1);
+    out_ = std::min<std::size_t>(limit_, known);
+    UplinkBatch batch{first_seq(), {records_.begin(), records_.begin() + static_cast<std::ptrdiff_t>(out_)}};
     sent_seq_ = std::max(sent_seq_, batch.first_seq + batch.records.size() - 1);
     return batch;
 }
@@ -64,7 +59,9 @@ std::uint64_t UplinkQueue::acknowledged(std::uint64_t acked) {
         limit_ = std::min(batch_max, limit_ * 2);
     }
     sent_seq_ = std::max(sent_seq_, acked);
-    records_.erase(records_.begin(), records_.upper_bound(acked));
+    const std::uint64_t known = acked < first_seq() ? 0 : acked - first_seq() + 1;
+    records_.erase(records_.begin(),
+                   records_.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(records_.size(), known)));
     return acked;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -25,8 +26,8 @@ class UplinkQueue {
     static constexpr std::size_t batch_max = 500;
 
     UplinkQueue() = default;
-    /// \param last_seq last number issued \param records unacknowledged ones, from the state file
-    UplinkQueue(std::uint64_t last_seq, std::map<std::uint64_t, UplinkRow> records);
+    /// \param last_seq  last number issued   \param records  unacknowledged ones up to that, from the state file
+    UplinkQueue(std::uint64_t last_seq, const std::map<std::uint64_t, UplinkRow>& records);
 
     /// Appends a record and returns its number.
     std::uint64_t add(UplinkRow record);
@@ -50,11 +51,11 @@ class UplinkQueue {
     std::size_t unacknowledged() const { return records_.size(); }
     std::uint64_t last_seq() const { return last_seq_; }
     /// The number of the first record that we still have (or of the next one).
-    std::uint64_t first_seq() const { return records_.empty() ? last_seq_ + 1 : records_.begin()->first; }
+    std::uint64_t first_seq() const { return last_seq_ + 1 - records_.size(); }
     bool is_attached() const { return is_attached_; }
 
   private:
-    std::map<std::uint64_t, UplinkRow> records_;
+    std::deque<UplinkRow> records_;  ///< the last one has the number last_seq_
     std::uint64_t last_seq_ = 0;
     std::uint64_t sent_seq_ = 0;  ///< the last number that the parent may have; those of the state file it may have
     bool is_attached_ = false;

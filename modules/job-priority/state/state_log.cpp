@@ -91,7 +91,7 @@ void StateLog::add_counted(CountedRow row) {
 }
 
 void StateLog::add_uplink(std::uint64_t seq, UplinkRow row) {
-    batch_.uplink.insert_or_assign(batch_.uplink.end(), seq, std::move(row));
+    batch_.uplink.emplace_back(seq, std::move(row));
     meta_.uplink_seq = seq;
 }
 
@@ -170,6 +170,7 @@ void StateLog::untake(StateBatch batch) {
     const auto append = [](auto& into, auto& from) { into.insert(into.end(), from.begin(), from.end()); };
     append(batch_.counted_events, newer.counted_events);
     append(batch_.revisions, newer.revisions);
+    append(batch_.uplink, newer.uplink);
     const auto merge = [](auto& into, auto& from) {
         for (auto& [key, value] : from) {
             into.insert_or_assign(key, std::move(value));
@@ -177,7 +178,6 @@ void StateLog::untake(StateBatch batch) {
     };
     merge_tables(batch_, newer, merge);
     merge(batch_.payers, newer.payers);
-    merge(batch_.uplink, newer.uplink);
     for (const auto& [slot, core_us] : newer.usage) {
         batch_.usage[slot] += core_us;
     }

@@ -204,8 +204,8 @@ struct StateBatch {
     std::map<ReportedKey, std::optional<RunningRow>> reported;
     std::map<std::uint64_t, std::optional<DownlinkRow>> downlinks;
     std::map<ReportedKey, std::optional<ClosedRow>> closed;
-    std::map<std::uint64_t, UplinkRow> uplink;
-    std::uint64_t uplink_acked = 0;  ///< rows up to here are deleted
+    std::vector<std::pair<std::uint64_t, UplinkRow>> uplink;  ///< by sequence number, ascending
+    std::uint64_t uplink_acked = 0;                           ///< rows up to here are deleted
     std::map<std::uint64_t, std::optional<SiteRow>> site;
     std::map<ReportedKey, std::optional<PlaceRow>> places;
     UsageHours usage;  ///< to be added to the stored hours

@@ -300,7 +300,7 @@ bool read_uplink(const RowReader& row, SavedState& saved) {
     record.bill.qos = row.text("qos");
     return row.integer("seq") > 0;
 }
-void write_uplink(RowWriter row, const std::pair<const std::uint64_t, UplinkRow>& entry) {
+void write_uplink(RowWriter row, const std::pair<std::uint64_t, UplinkRow>& entry) {
     const UplinkRow& record = entry.second;
     row.id("seq", entry.first).flag("is_start", record.is_start).id("job", record.job);
     row.text("user", record.user).text("account", record.account).integer("cores", record.cores);

@@ -51,7 +51,7 @@ inline StateBatch everything() {
     batch.site[5] = SiteRow{0.5, at(2)};
     batch.reported[{1, 2}] = RunningRow{"", 3, at(8), 6};
     batch.downlinks[1] = DownlinkRow{"child", 11, at(9), at(10)};
-    batch.uplink[77] = UplinkRow{true, 5, "u", "x", 2, at(11), 4};
+    batch.uplink.emplace_back(77, UplinkRow{true, 5, "u", "x", 2, at(11), 4});
     return batch;
 }
 

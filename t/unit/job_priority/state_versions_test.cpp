@@ -135,7 +135,7 @@ TEST_CASE("state: a job's queue, project and name above come back, and a file of
     batch.running[7] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "batch", .project = "qcd"}};
     batch.reported[{7, 1}] = RunningRow{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "q", .project = "p"}, {}, {}, 9};
     batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, {.rate = 2, .queue = "r", .project = "s"}}, at(4), {}, true};
-    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, {.queue = "t", .project = "u"}};
+    batch.uplink.emplace_back(78, UplinkRow{true, 5, "u", "x", 2, at(11), 4, {.queue = "t", .project = "u"}});
     batch.usage = {{{5, "a", "b", "batch", "qcd"}, 9}};
     { REQUIRE(opened(folder.file()).apply(batch)); }
     {
@@ -164,7 +164,7 @@ TEST_CASE("state: what a reported job costs comes back, and for the parent of ve
     batch.closed[{8, 1}] = ClosedRow{{"a/@b", 2, at(3), 0, bill}, at(4), {}, true};
     Bill above = bill;
     above.qos = "high";
-    batch.uplink[78] = UplinkRow{true, 5, "u", "x", 2, at(11), 4, above};
+    batch.uplink.emplace_back(78, UplinkRow{true, 5, "u", "x", 2, at(11), 4, above});
     { REQUIRE(opened(folder.file()).apply(batch)); }
     {
         const StateStore store = opened(folder.file());

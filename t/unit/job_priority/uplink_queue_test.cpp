@@ -68,7 +68,7 @@ TEST_CASE("uplink: a restart goes on with the numbers of the state file") {
     CHECK(empty.add(record(1)) == 8);
 }
 
-// Mutant: modules/job-priority/sends/uplink_queue.cpp: || seq > last) => )
+// Mutant: modules/job-priority/sends/uplink_queue.cpp: last - first_seq() + 1); => records_.size());
 TEST_CASE("uplink: a record that the state file does not have yet waits, and those before it do not") {
     StateLog log;
     Uplink uplink(log, true);
