@@ -114,7 +114,9 @@ void StateLog::take_ledger(const RowSource& source) {
     const bool has_many = events_since_checkpoint_ >= std::max(events_per_checkpoint, payers_in_checkpoint_);
     if (!is_checkpoint_due_ && !has_many && (has_ledger_ || marks_.payers.empty())) {
         for (const NodeId payer : marks_.payers.all()) {
-            batch_.payers[source.path_of(payer)] = source.row_of_payer(payer);
+            std::optional<PayerState> row = source.row_of_payer(payer);
+            std::string path = row ? row->path : source.path_of(payer);
+            batch_.payers.insert_or_assign(std::move(path), std::move(row));
         }
         return;
     }
