@@ -27,7 +27,9 @@ void RankedJobs::apply(const AppliedEvent& applied, bool is_charged) {
             break;
         case BookChange::gone:
             given_.forget(*applied.job);
-            ranking.leave(id, false);
+            if (applied.job->is_pending()) {  // else it left when it started
+                ranking.leave(id, false);
+            }
             site_.forget(id);
             break;
     }
