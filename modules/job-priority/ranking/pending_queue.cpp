@@ -132,7 +132,14 @@ void PendingQueue::put(const BookJob& job, std::uint32_t factor, double site, st
             join(factor, place);
         }
     }
-    marked_.insert(marked_.end(), job.id);  // of a backlog the greatest so far
+    mark(job.id, place);
+}
+
+void PendingQueue::mark(FluxJobId id, Place& place) {
+    if (std::exchange(place.marked_for, round_) != round_) {
+        marked_.push_back(id);
+        marked_now_ += 1;
+    }
 }
 
 void PendingQueue::join(std::uint32_t factor, Place& place) {
@@ -163,16 +170,17 @@ void PendingQueue::remove(FluxJobId id) {
     leave(engine_.inputs(known->second.slot).association, known->second);
     head_.forget(known->second.slot);
     engine_.remove(known->second.slot);
+    marked_now_ -= known->second.marked_for == round_ ? 1 : 0;
     places_.erase(known);
-    marked_.erase(id);
 }
 
 void PendingQueue::set_priority(PriorityEngine::Slot slot, std::uint32_t priority) {
     JobInputs inputs = engine_.inputs(slot);
-    if (inputs.extras.given != priority && !is_from_above(inputs.id.value)) {
+    Place& place = places_.at(inputs.id.value);
+    if (inputs.extras.given != priority && !place.is_from_above) {
         inputs.extras.given = priority;
         engine_.update(slot, inputs);
-        marked_.insert(inputs.id.value);
+        mark(inputs.id.value, place);
     }
 }
 
@@ -183,8 +191,7 @@ void PendingQueue::clear() {
     places_.clear();
     by_factor_.clear();
     bases_.clear();
-    marked_.clear();
-    marked_factors_.clear();
+    forget_marks();
     admitted_.clear();
 }
 

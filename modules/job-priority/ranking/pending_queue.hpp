@@ -4,6 +4,7 @@
 // Must not know: users, accounts, the share tree; a job's fair-share factor is an index into an array. Under any policy
 // but multifactor a job's priority is set from outside (PolicyOrder).
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -92,7 +93,7 @@ class PendingQueue {
     /// Where jobs are routed: marks every job whose factor is not as `before`. Their values go down to children, whose
     /// order is that of all, so no two may be of different evaluations. O(factors that pending jobs use).
     void mark_changed(std::span<const double> before, std::span<const double> factors);
-    bool has_marked() const { return !marked_.empty() || !marked_factors_.empty(); }
+    bool has_marked() const { return marked_now_ != 0 || !marked_factors_.empty(); }
 
     /// Recomputes every job; changed values go to the pusher, or with PushRule::order those that the order needs; with
     /// PushRule::head the numbers of new jobs, and all for display if the scheduler takes the order. Held and expedited
@@ -134,7 +135,8 @@ class PendingQueue {
     /// Where a job is: in the engine, and in the list of its factor.
     struct Place {
         PriorityEngine::Slot slot;
-        std::uint32_t expected = 0;  ///< by expect(); 0: none
+        std::uint32_t expected = 0;    ///< by expect(); 0: none
+        std::uint64_t marked_for = 0;  ///< the round in which it was marked last; 0: never
         std::size_t index = 0;
         bool is_from_above = false;  ///< its priority
         std::uint16_t head_queue = 0;
@@ -154,6 +156,10 @@ class PendingQueue {
     std::uint32_t number_of(const PriorityEngine& engine, PriorityEngine::Slot slot, const Moment& at);
     void put_marked_into_head(Instant now);
     void evaluate_marked_factors(Instant now, std::span<const double> factors);
+    void mark(FluxJobId id, Place& place);
+    void sort_marks();
+    /// REQUIRES: sort_marks().
+    bool is_marked(FluxJobId id) const { return std::binary_search(marked_.begin(), marked_.end(), id); }
     void forget_marks();
     /// PushRule::order, or head where it acts so.
     bool has_order() const {
@@ -185,7 +191,9 @@ class PendingQueue {
     std::unordered_map<FluxJobId, Place> places_;
     std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
     NumberBases bases_;                                                               ///< of the job-manager's numbers
-    std::set<FluxJobId> marked_;
+    std::vector<FluxJobId> marked_;  ///< in no order, and with some that have left; sort_marks() puts that right
+    std::size_t marked_now_ = 0;     ///< the jobs among these that have not left
+    std::uint64_t round_ = 1;        ///< of marks; the next one begins when a pass has used them up
     std::set<std::uint32_t> marked_factors_;
     std::vector<FluxJobId> admitted_;              ///< no longer held back; to be inserted into the head
     std::vector<PriorityEngine::Change> changes_;  // kept for its memory

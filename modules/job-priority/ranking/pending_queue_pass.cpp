@@ -17,8 +17,8 @@ std::size_t PendingQueue::hand_over(Pusher& pusher) {
     std::size_t count = 0;
     for (const PriorityEngine::Change& change : changes_) {
         if (change.priority != priority_held && change.priority != priority_expedited) {
-            const bool is_urgent = (has_order() && !is_routed_) || is_all_news_ ||
-                                   marked_.count(change.id.value) != 0 || !pusher.has_wanted(change.id.value);
+            const bool is_urgent = (has_order() && !is_routed_) || is_all_news_ || is_marked(change.id.value) ||
+                                   !pusher.has_wanted(change.id.value);
             if (is_urgent) {
                 pusher.want(change.id.value, change.priority);
             } else {
@@ -44,7 +44,7 @@ void PendingQueue::hand_over_shown(const PriorityEngine::Change& change, Pusher&
     const FluxJobId id = change.id.value;
     if (!pusher.has_wanted(id)) {
         hand_over_first(change, pusher);
-    } else if (is_all_news_ || marked_.count(id) != 0) {
+    } else if (is_all_news_ || is_marked(id)) {
         pusher.want(id, behind_head(change.priority));
     } else {
         pusher.want_shown(id, behind_head(change.priority));
@@ -97,13 +97,28 @@ void PendingQueue::put_marked_into_head(Instant now) {
     }
 }
 
+/// In the order of the ids, once each. None has left unless there are more marks than marked jobs.
+void PendingQueue::sort_marks() {
+    if (marked_.size() != marked_now_) {
+        std::erase_if(marked_, [this](FluxJobId id) {
+            const auto known = places_.find(id);
+            return known == places_.end() || known->second.marked_for != round_;
+        });
+    }
+    std::sort(marked_.begin(), marked_.end());
+    marked_.erase(std::unique(marked_.begin(), marked_.end()), marked_.end());
+}
+
 void PendingQueue::forget_marks() {
     marked_.clear();
+    marked_now_ = 0;
+    round_ += 1;
     marked_factors_.clear();
 }
 
 std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pusher& pusher) {
     changes_.clear();
+    sort_marks();
     engine_.pass(now, factors, changes_);
     std::size_t changed = changes_.size();
     if (has_head()) {
@@ -135,6 +150,7 @@ void PendingQueue::evaluate_marked_factors(Instant now, std::span<const double> 
 
 std::size_t PendingQueue::pass_marked(Instant now, std::span<const double> factors, Pusher& pusher) {
     changes_.clear();
+    sort_marks();
     for (const FluxJobId id : marked_) {
         engine_.pass_one(places_.at(id).slot, now, factors, changes_);
     }
