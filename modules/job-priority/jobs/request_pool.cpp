@@ -34,14 +34,26 @@ const SharedRequest& plain_request() {
 
 SharedRequest RequestPool::intern(const JobRequest& request) {
     const std::size_t hash = hash_of(request);
-    if (const auto known = requests_.find(Wanted{hash, request}); known != requests_.end()) {
-        return known->request;
+    const Held*& recent = recent_[hash >> 57];
+    if (recent != nullptr && recent->hash == hash && *recent->request == request) {
+        return recent->request;
     }
+    auto known = requests_.find(Wanted{hash, request});
+    if (known == requests_.end()) {
+        sweep();
+        known = requests_.insert({hash, std::make_shared<const JobRequest>(request)}).first;
+    }
+    recent = &*known;
+    return known->request;
+}
+
+/// Only if there are twice as many as the last one left.
+void RequestPool::sweep() {
     if (requests_.size() >= sweep_at_) {
+        recent_.fill(nullptr);
         std::erase_if(requests_, [](const Held& held) { return held.request.use_count() == 1; });
         sweep_at_ = std::max(sweep_min, 2 * requests_.size());
     }
-    return requests_.insert({hash, std::make_shared<const JobRequest>(request)}).first->request;
 }
 
 }  // namespace weir::priority

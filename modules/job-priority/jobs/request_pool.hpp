@@ -2,6 +2,7 @@
 // Owns: one copy of each distinct request: most of 100,000 pending jobs have the same request as another one.
 // Must not know: jobs, events.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -17,8 +18,12 @@ const SharedRequest& plain_request();
 
 class RequestPool {
   public:
-    /// The copy that equals `request`. It may outlive the pool. O(log distinct requests); now and then O(distinct
-    /// requests), which forgets those that have no other holder.
+    RequestPool() = default;
+    RequestPool(const RequestPool&) = delete;  // recent_ points into requests_
+    RequestPool& operator=(const RequestPool&) = delete;
+
+    /// The copy that equals `request`. It may outlive the pool. O(1) most often, if it was asked for a short while ago,
+    /// else O(log distinct requests); now and then O(distinct requests), which forgets those that have no other holder.
     SharedRequest intern(const JobRequest& request);
     std::size_t size() const { return requests_.size(); }
 
@@ -42,10 +47,12 @@ class RequestPool {
         static const JobRequest& request_of(const Held& held) { return *held.request; }
         static const JobRequest& request_of(const Wanted& wanted) { return wanted.request; }
     };
+    void sweep();
     static constexpr std::size_t sweep_min = 1000;
 
     std::set<Held, Before> requests_;
-    std::size_t sweep_at_ = sweep_min;  ///< twice as many requests as the last sweep left
+    std::array<const Held*, 128> recent_{};  ///< of requests_, by the first bits of the hash: the one found there last
+    std::size_t sweep_at_ = sweep_min;       ///< twice as many requests as the last sweep left
 };
 
 }  // namespace weir::priority
