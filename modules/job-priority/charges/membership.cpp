@@ -52,10 +52,14 @@ NodeId Membership::resolve(const BookJob& job) {
     if (job.payer_basis == before) {
         return job.payer;
     }
-    const auto payer = payers_.would_pay(accounting_.tree(), job);
-    const NodeId node = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
-    book_.set_payer(job.id, node, before);
-    return node;
+    FoundTerms& like = book_.found_like(job);
+    if (like.payer_basis != before) {
+        const auto payer = payers_.would_pay(accounting_.tree(), job);
+        like.payer = payer ? accounting_.ledgers().admit(payer->association, payer->user) : unassociated;
+        like.payer_basis = before;
+    }
+    book_.set_payer(job.id, like.payer, before);
+    return like.payer;
 }
 
 /// One after the other, as resolve_all() does: who is a member of one account has a default account.

@@ -26,7 +26,8 @@ class Membership {
     /// After a backlog: a running job has the payer whom it is charged to. The events name its account as it was called
     /// at its start. \param changed  called for each job whose payer is another one   O(jobs).
     void follow_charges(const std::function<void(FluxJobId)>& changed);
-    /// Sets the payer of a job of the book. O(1) if nothing that decides it has changed since the last time.
+    /// Sets the payer of a job of the book. O(1) if nothing that decides it has changed since the last time that it was
+    /// found for this job or one like it.
     NodeId resolve(const BookJob& job);
     /// Admits all users that the submissions of a backlog need, with one copy of the tree.
     void admit_newcomers(std::span<const JobEvent> backlog);

@@ -13,6 +13,7 @@
 #include "libfairshare/tree/share_tree.hpp"
 #include "libsched/priority/ageing.hpp"
 #include "modules/job-priority/jobs/job_event.hpp"
+#include "modules/job-priority/jobs/last_found.hpp"
 #include "modules/job-priority/jobs/request_pool.hpp"
 
 namespace weir::priority {
@@ -90,6 +91,8 @@ class JobBook {
     /// Keeps which of the parent's factors is that of a job of the book. O(1) expected.
     /// \param basis  of what it was found, besides the job: see Ranking::factor_basis()
     void set_factor(FluxJobId id, std::uint32_t factor, std::uint64_t basis);
+    /// What was found for jobs like this one; valid until the next call. O(length of the names).
+    FoundTerms& found_like(const BookJob& job) { return last_found_.of(job.charged_userid(), job.request); }
     /// After another tree is in force. \param moved  by old node, who pays now   O(jobs).
     void follow_tree(std::span<const NodeId> moved);
 
@@ -128,6 +131,7 @@ class JobBook {
     std::uint32_t owner_;
     AgeRule rule_;
     RequestPool requests_;
+    LastFound last_found_;
     std::unordered_map<FluxJobId, BookJob> jobs_;
     std::optional<BookJob> gone_;  ///< the job that was removed last
 };

@@ -66,9 +66,15 @@ bool RankedJobs::configure(Instant now) {
 void RankedJobs::keep_factor(const BookJob& job) {
     const Ranking& ranking = stages_.ranking;
     const std::uint64_t basis = ranking.factor_basis();
-    if (ranking.shares().are_parents() && job.factor_basis != basis) {
-        stages_.book.set_factor(job.id, ranking.factor_index(job), basis);
+    if (!ranking.shares().are_parents() || job.factor_basis == basis) {
+        return;
     }
+    FoundTerms& like = stages_.book.found_like(job);
+    if (like.factor_basis != basis) {
+        like.factor = ranking.factor_index(job);
+        like.factor_basis = basis;
+    }
+    stages_.book.set_factor(job.id, like.factor, basis);
 }
 
 void RankedJobs::put(const BookJob& job, PutCause cause) {
