@@ -143,23 +143,22 @@ void PendingQueue::mark(FluxJobId id, Place& place) {
 }
 
 void PendingQueue::join(std::uint32_t factor, Place& place) {
+    if (factor >= by_factor_.size()) {
+        by_factor_.resize(factor + std::size_t{1});
+    }
     auto& group = by_factor_[factor];
     place.index = group.size();
     group.push_back(place.slot);
 }
 
 void PendingQueue::leave(std::uint32_t factor, const Place& place) {
-    const auto found = by_factor_.find(factor);
-    auto& group = found->second;
+    auto& group = by_factor_[factor];
     const std::size_t hole = place.index;
     if (hole + 1 != group.size()) {  // the last one fills the hole
         group[hole] = group.back();
         places_.at(engine_.inputs(group[hole]).id.value).index = hole;
     }
     group.pop_back();
-    if (group.empty()) {
-        by_factor_.erase(found);
-    }
 }
 
 void PendingQueue::remove(FluxJobId id) {
@@ -196,10 +195,10 @@ void PendingQueue::clear() {
 }
 
 void PendingQueue::mark_changed(std::span<const double> before, std::span<const double> factors) {
-    for (auto used = by_factor_.begin(); is_routed_ && used != by_factor_.end(); ++used) {
-        const std::uint32_t factor = used->first;
-        if (factor < factors.size() && (factor >= before.size() || before[factor] != factors[factor])) {
-            marked_factors_.insert(factor);
+    const std::size_t used = is_routed_ ? std::min(by_factor_.size(), factors.size()) : 0;
+    for (std::uint32_t factor = 0; factor < used; ++factor) {
+        if (factor >= before.size() || before[factor] != factors[factor]) {
+            mark_factor(factor);
         }
     }
 }
@@ -271,11 +270,6 @@ bool PendingQueue::is_from_above(FluxJobId id) const {
 std::uint32_t PendingQueue::factor_of(FluxJobId id) const {
     const PriorityEngine::Slot* slot = find(id);
     return slot == nullptr ? 0 : engine_.inputs(*slot).association;
-}
-
-std::size_t PendingQueue::count_of(std::uint32_t factor) const {
-    const auto group = by_factor_.find(factor);
-    return group == by_factor_.end() ? 0 : group->second.size();
 }
 
 void PendingQueue::add_cores(std::span<std::uint64_t> by_factor) const {

@@ -86,12 +86,12 @@ class PendingQueue {
 
     /// Marks every job that uses this factor: its user's usage changed. O(log marked), whatever the jobs.
     void mark_factor(std::uint32_t factor) {
-        if (by_factor_.count(factor) != 0) {
+        if (count_of(factor) != 0) {
             marked_factors_.insert(factor);
         }
     }
     /// Where jobs are routed: marks every job whose factor is not as `before`. Their values go down to children, whose
-    /// order is that of all, so no two may be of different evaluations. O(factors that pending jobs use).
+    /// order is that of all, so no two may be of different evaluations. O(factors).
     void mark_changed(std::span<const double> before, std::span<const double> factors);
     bool has_marked() const { return marked_now_ != 0 || !marked_factors_.empty(); }
 
@@ -126,7 +126,9 @@ class PendingQueue {
     const PriorityEngine::Slot* find(FluxJobId id) const;
     std::uint32_t factor_of(FluxJobId id) const;
     /// Pending jobs that use this factor.
-    std::size_t count_of(std::uint32_t factor) const;
+    std::size_t count_of(std::uint32_t factor) const {
+        return factor < by_factor_.size() ? by_factor_[factor].size() : 0;
+    }
 
     /// Adds the cores that pending jobs request, by factor index. O(slots).
     void add_cores(std::span<std::uint64_t> by_factor) const;
@@ -189,8 +191,8 @@ class PendingQueue {
     ClassIndex qos_index_;
     Settings settings_;
     std::unordered_map<FluxJobId, Place> places_;
-    std::unordered_map<std::uint32_t, std::vector<PriorityEngine::Slot>> by_factor_;  // in no order
-    NumberBases bases_;                                                               ///< of the job-manager's numbers
+    std::vector<std::vector<PriorityEngine::Slot>> by_factor_;  ///< each factor's jobs, in no order
+    NumberBases bases_;                                         ///< of the job-manager's numbers
     std::vector<FluxJobId> marked_;  ///< in no order, and with some that have left; sort_marks() puts that right
     std::size_t marked_now_ = 0;     ///< the jobs among these that have not left
     std::uint64_t round_ = 1;        ///< of marks; the next one begins when a pass has used them up

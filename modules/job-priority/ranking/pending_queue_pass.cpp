@@ -124,7 +124,7 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
     if (has_head()) {
         put_marked_into_head(now);
         head_.refresh(engine_, now);
-        bases_.keep_if([this](std::uint32_t factor) { return by_factor_.count(factor) != 0; });
+        bases_.keep_if([this](std::uint32_t factor) { return count_of(factor) != 0; });
         changed = hand_over_numbers({now, factors}, pusher);
     } else if (!has_order()) {
         changed = hand_over(pusher);
@@ -140,10 +140,8 @@ std::size_t PendingQueue::pass(Instant now, std::span<const double> factors, Pus
 
 void PendingQueue::evaluate_marked_factors(Instant now, std::span<const double> factors) {
     for (const std::uint32_t factor : marked_factors_) {
-        if (const auto group = by_factor_.find(factor); group != by_factor_.end()) {
-            for (const PriorityEngine::Slot slot : group->second) {
-                engine_.pass_one(slot, now, factors, changes_);
-            }
+        for (std::size_t index = 0; index < count_of(factor); ++index) {
+            engine_.pass_one(by_factor_[factor][index], now, factors, changes_);
         }
     }
 }

@@ -186,7 +186,7 @@ TEST_CASE("push rule: once the rule is head, what limits admitted before is in i
 // left in the job-manager when a scheduler comes that takes the order; a rank swap that waits for the full pass; jobs
 // that are sorted behind the head by the fair share of the time when they came.
 // Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: basis.at, basis.factor) => at.now, at.factors)
-// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: by_factor_.count(factor) != 0; => false;
+// Mutant: modules/job-priority/ranking/pending_queue_pass.cpp: return count_of(factor) != 0; => return false;
 TEST_CASE("push rule: with the head alone in order, the scheduler starts the true first of those that may start") {
     draw::property("arrivals, starts, ends, rank swaps, holds, limits, another scheduler", [] {
         HeadWorld world(draw::in_range(1U, 6U));
