@@ -7,8 +7,21 @@
 
 namespace weir::priority {
 
-void ChargedRuns::add(StateLog& log, const JobRun& run, Instant ended) {
+void ChargedRuns::restore(const SavedState& saved) {
+    ended_.clear();
+    for (const auto& [run, ended] : saved.charged) {
+        put(run, ended);
+    }
+}
+
+void ChargedRuns::put(const JobRun& run, Instant ended) {
     ended_[run] = ended;
+    last_alloc_ = std::max(last_alloc_, run.alloc);
+    has_any_time_ = has_any_time_ || run.is_of_any_time();
+}
+
+void ChargedRuns::add(StateLog& log, const JobRun& run, Instant ended) {
+    put(run, ended);
     log.put_charged(run, ended);
     if (ended_.size() > 2 * kept) {
         prune(log);
