@@ -180,14 +180,22 @@ const RunningJob* Accounting::find(FluxJobId id) const {
     return found == running_.end() ? nullptr : &found->second;
 }
 
-std::vector<FluxJobId> Accounting::vanished(const std::map<FluxJobId, JobRun>& seen) const {
-    std::vector<FluxJobId> vanished;
+std::vector<FluxJobId> Accounting::running_ids() const {
+    std::vector<FluxJobId> ids;
+    ids.reserve(running_.size());
     for (const auto& [id, job] : running_) {
-        const auto known = seen.find(id);
-        if (known == seen.end() || !job.run.is(known->second)) {
-            vanished.push_back(id);
-        }
+        ids.push_back(id);
     }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+std::vector<FluxJobId> Accounting::vanished(const std::map<FluxJobId, JobRun>& seen) const {
+    std::vector<FluxJobId> vanished = running_ids();
+    std::erase_if(vanished, [&](FluxJobId id) {
+        const auto known = seen.find(id);
+        return known != seen.end() && running_.at(id).run.is(known->second);
+    });
     return vanished;
 }
 
@@ -218,8 +226,8 @@ void Accounting::charge_returned(Instant at) {
             ledgers_.charge_returned(job, at);
         }
     };
-    for (auto& [id, job] : running_) {
-        look(job);
+    for (const FluxJobId id : running_ids()) {
+        look(running_.at(id));
     }
     for (auto& [key, job] : reported_) {
         look(job);
@@ -245,7 +253,8 @@ void Accounting::rewrite(StateLog& log) const {
 }
 
 void Accounting::each_open(const std::function<void(const RunningJob&, std::int64_t, Instant)>& take) const {
-    for (const auto& [id, job] : running_) {
+    for (const FluxJobId id : running_ids()) {
+        const RunningJob& job = running_.at(id);
         take(job, job.cores, job.start);
     }
     for (const auto& [key, job] : reported_) {
@@ -260,8 +269,8 @@ void Accounting::each_open(const std::function<void(const RunningJob&, std::int6
 std::vector<CountedJob> Accounting::open_jobs() {
     std::vector<CountedJob> open;
     open.reserve(running_.size() + 2 * reported_.size());
-    for (const auto& [id, job] : running_) {
-        open.push_back(Ledgers::counted(job));
+    for (const FluxJobId id : running_ids()) {
+        open.push_back(Ledgers::counted(running_.at(id)));
     }
     for (const auto& [key, job] : reported_) {
         open.push_back(Ledgers::counted(job));

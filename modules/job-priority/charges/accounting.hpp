@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "modules/job-priority/charges/charged_runs.hpp"
@@ -51,8 +52,12 @@ class Accounting : public RowSource {
     /// Whether a run that freed its resources at `freed` has been charged to the end.
     bool is_charged(const JobRun& run, Instant freed) const;
     const RunningJob* find(FluxJobId id) const;
-    const std::map<FluxJobId, RunningJob>& running() const { return running_; }
-    /// The running jobs whose run is unknown to the job-manager. `seen`: the last run of each job that it knows.
+    /// In no order.
+    const std::unordered_map<FluxJobId, RunningJob>& running() const { return running_; }
+    /// The ids of running(), ascending. O(jobs log jobs).
+    std::vector<FluxJobId> running_ids() const;
+    /// The running jobs whose run is unknown to the job-manager, ascending. `seen`: the last run of each job that it
+    /// knows.
     std::vector<FluxJobId> vanished(const std::map<FluxJobId, JobRun>& seen) const;
 
     // ---- children: part of a running job's rate is moved to a user inside it ----
@@ -127,7 +132,7 @@ class Accounting : public RowSource {
     void keep_with_inside(ReportedKey key, Instant at, bool is_told);
 
     Ledgers ledgers_;
-    std::map<FluxJobId, RunningJob> running_;
+    std::unordered_map<FluxJobId, RunningJob> running_;
     ReportedJobs reported_;  // start and cores as moved; ends with its child
     InsideIndex inside_;     // of reported_, but for those directly in a child's own job
     ClosedJobs closed_;

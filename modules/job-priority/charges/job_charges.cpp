@@ -118,12 +118,11 @@ std::vector<FluxJobId> JobCharges::end_vanished(const std::map<FluxJobId, JobRun
 }
 
 void JobCharges::end_unheld(Instant last_seen) {
-    std::vector<FluxJobId> unheld;
-    for (const auto& [id, running] : accounting_.running()) {
-        if (const BookJob* job = book_.find(id); job == nullptr || !job->has_resources) {
-            unheld.push_back(id);
-        }
-    }
+    std::vector<FluxJobId> unheld = accounting_.running_ids();
+    std::erase_if(unheld, [this](FluxJobId id) {
+        const BookJob* job = book_.find(id);
+        return job != nullptr && job->has_resources;
+    });
     end_all(unheld, last_seen);
 }
 

@@ -26,8 +26,9 @@ void Membership::resolve_all(bool is_every) {
 }
 
 void Membership::follow_charges(const std::function<void(FluxJobId)>& changed) {
-    for (const auto& [id, running] : accounting_.running()) {
+    for (const FluxJobId id : accounting_.running_ids()) {
         const BookJob* job = book_.find(id);
+        const RunningJob& running = *accounting_.find(id);
         if (job != nullptr && job->has_resources && is_in_tree(running.payer) && job->payer != running.payer) {
             book_.set_payer(id, running.payer);
             changed(id);
