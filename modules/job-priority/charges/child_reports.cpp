@@ -69,13 +69,18 @@ std::uint64_t ChildReports::report(FluxJobId child, std::uint64_t first_seq, std
 }
 
 std::optional<NodeId> ChildReports::payer_inside(const Reporter& from, const UplinkRow& record) {
-    const auto find = [&] { return find_payer_inside(*from.job, record); };
     if (earlier_trees_.has(record.time)) {
         const auto then = payer_of_then(*from.job, record);
-        return then ? then : find();
+        return then ? then : find_payer_inside(*from.job, record);
     }
     // A guest's child may name whom it likes.
-    return book_.is_owners(*from.job) ? memo_.of(from.child, record, find) : find();
+    return book_.is_owners(*from.job) ? known_payer_inside(*from.job, record) : find_payer_inside(*from.job, record);
+}
+
+std::optional<NodeId> ChildReports::known_payer_inside(const BookJob& child, const UplinkRow& record) {
+    return memo_.of(
+        {record.user, record.account, payers_.queue_inside(child, record), payers_.qos_inside(child, record)},
+        [&] { return find_payer_inside(child, record); });
 }
 
 NodeId ChildReports::payer_of_place(FluxJobId child, const UplinkRow& record) {
@@ -83,7 +88,7 @@ NodeId ChildReports::payer_of_place(FluxJobId child, const UplinkRow& record) {
     if (job == nullptr || !is_partition(*job)) {
         return unassociated;
     }
-    return memo_.of(child, record, [&] { return find_payer_inside(*job, record); }).value_or(unassociated);
+    return known_payer_inside(*job, record).value_or(unassociated);
 }
 
 /// Nothing: no leaf paid for it in the tree of that time.

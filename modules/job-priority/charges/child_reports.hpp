@@ -92,6 +92,8 @@ class ChildReports {
                            std::optional<NodeId> payer) const;
     /// The payer of a job inside the child; nothing if the record is not believed. REQUIRES: the child is in the book.
     std::optional<NodeId> payer_inside(const Reporter& from, const UplinkRow& record);
+    /// find_payer_inside(), remembered. REQUIRES: the child is the owner's, so that which child it is decides nothing.
+    std::optional<NodeId> known_payer_inside(const BookJob& child, const UplinkRow& record);
     std::optional<NodeId> find_payer_inside(const BookJob& child, const UplinkRow& record);
     std::optional<NodeId> payer_of_then(const BookJob& child, const UplinkRow& record);
     // Earlier lives of an instance that was killed and came back as another job: child_lives.cpp.

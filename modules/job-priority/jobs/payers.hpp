@@ -49,6 +49,8 @@ class Payers {
     /// The queue of a job inside `child`: the one that its user submitted it to, if a child of the instance's owner
     /// reports it; else the child's queue.
     const std::string& queue_inside(const BookJob& child, const UplinkRow& record) const;
+    /// Its QoS, with the same rule.
+    const std::string& qos_inside(const BookJob& child, const UplinkRow& record) const;
     /// Its project, with the same rule: a guest could name any project, and a new one with each report.
     const std::string& project_inside(const BookJob& child, const UplinkRow& record) const;
     /// The (account, user) that `@*` lines would admit for the submissions of a backlog that became eligible unchanged.
@@ -57,8 +59,6 @@ class Payers {
                                                           std::span<const JobEvent> events) const;
 
   private:
-    /// The QoS of a job inside `child`, with the same rule as its queue.
-    const std::string& qos_inside(const BookJob& child, const UplinkRow& record) const;
     std::optional<Payer> find(const ShareTree& tree, Credentials job, std::optional<std::uint32_t> userid) const;
     std::optional<Payer> find_asked(const ShareTree& tree, const JobRequest& request, std::uint32_t userid) const;
 

@@ -223,7 +223,7 @@ TEST_CASE("edits: what a site counts in its own way follows, as it runs and at d
 
 // Kills: the account of a job that started before an edit is looked for in the tree after it; the moves of a later edit
 // left out; an older edit's tree taken for a job that started after it.
-// Mutant: modules/job-priority/charges/child_reports.cpp: return then ? then : find(); => return find();
+// Mutant: modules/job-priority/charges/child_reports.cpp: return then ? then : => return
 // Mutant: modules/job-priority/charges/earlier_trees.hpp: then != trees_.end(); ++then) { => false; ++then) {
 TEST_CASE("edits: who paid for a job when it started pays on, also if a child reports the start after the edit") {
     auto s = chem_with_partition();

@@ -13,9 +13,7 @@ TEST_CASE("children: names that a guest's child makes up are not remembered with
     PayerMemo memo;
     std::size_t asked = 0;
     const auto name = [&](const std::string& user) {
-        UplinkRow record;
-        record.user = user;
-        return memo.of(50, record, [&asked]() -> PayerMemo::Payer {
+        return memo.of({user, "bio", "", ""}, [&asked]() -> PayerMemo::Payer {
             asked += 1;
             return std::nullopt;
         });
