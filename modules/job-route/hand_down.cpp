@@ -3,7 +3,6 @@
 #include "modules/job-route/hand_down.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "modules/job-route/hand_down_pass.hpp"
@@ -268,11 +267,13 @@ bool HandDown::is_at_rest(const Rules& rules) const {
 }
 
 std::map<JobId, HandDown::Objection> HandDown::objections(const std::vector<JobId>& ids, const Rules& rules) {
-    std::set<JobId> in_children;
-    std::copy_if(ids.begin(), ids.end(), std::inserter(in_children, in_children.end()), [this](JobId id) {
+    std::vector<Checked> in_children;
+    for (const JobId id : ids) {
         const auto found = jobs_.find(id);
-        return found != jobs_.end() && is_in_child(found->second.job);
-    });
+        if (found != jobs_.end() && is_in_child(found->second.job)) {
+            in_children.push_back({id, &found->second});
+        }
+    }
     return in_children.empty() || is_at_rest(rules) ? std::map<JobId, Objection>()
                                                     : Pass(*this, rules).objections(std::move(in_children));
 }
@@ -310,8 +311,11 @@ std::vector<HandDown::Move> HandDown::plan(const Rules& rules) {
     Pass pass(*this, rules);
     std::vector<Move> moves = pass.run();
     for (const Move& move : moves) {
+        if (!move.is_stuck) {
+            continue;
+        }
         Record& record = jobs_.at(move.id);
-        if (move.is_stuck && record.patience < record.patience_max()) {
+        if (record.patience < record.patience_max()) {
             record.patience *= 2;
         }
     }

@@ -163,8 +163,8 @@ class HandDown {
         friend bool operator==(const Objection&, const Objection&) = default;
     };
     /// Of these jobs, those that should not start. A better one that has been there for a while was not passed over by
-    /// mistake: the child backfills. Equal priorities do not count, so that many equal jobs start without delay. O(a
-    /// plan).
+    /// mistake: the child backfills. Equal priorities do not count, so that many equal jobs start without delay.
+    /// REQUIRES: the ids ascend. O(a plan).
     std::map<JobId, Objection> objections(const std::vector<JobId>& ids, const Rules& rules);
     /// A job was recalled for this one that had arrived. Whom the child prefers to it from now on, it prefers with a
     /// reason.
@@ -225,14 +225,20 @@ class HandDown {
     };
     /// More are forgotten.
     static constexpr std::size_t reaches_max = 1000;
+    /// What a plan reads of each job stands together.
     struct Record {
-        Job job;
         std::int64_t since = 0;  ///< the tick at which the child got it
         std::int64_t patience = stuck_after;
         std::int64_t arrived = 0;     ///< the tick at which the child said that it has it
         bool is_considered = false;   ///< see set_considered()
         std::int64_t counted_at = 0;  ///< the tick of stuck_at_ that counts it; not after now_: none does
+        Job job = {};
         std::int64_t patience_max() const { return job.is_held_back ? held_back_after_max : stuck_after_max; }
+    };
+    /// A job whose allocation is judged.
+    struct Checked {
+        JobId id;
+        const Record* record = nullptr;
     };
     class Pass;
 

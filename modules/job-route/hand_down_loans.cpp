@@ -5,21 +5,16 @@
 
 namespace weir::route {
 
-bool HandDown::Pass::is_lent(const Job& job, std::size_t holder) const {
-    const ChildFacts& facts = budgets_[holder].child->facts;
-    return !has(facts.serves, job.queue) && has(facts.overflow, job.queue);
-}
-
 /// Loans on their way take their room whatever comes before them; each other one is looked at in its turn.
 void HandDown::Pass::begin_loans() {
     for (const Late& late : late_) {
         const Job& job = late.place.record->job;
-        if (late.holder == npos || !is_lent(job, late.holder)) {
+        if (!late.kind->is_lent) {
             continue;
         }
         if (job.standing == Standing::asked) {
             charge_coming(late.holder, *late.kind, job.priority);
-        } else if (is_loan(job, late.holder)) {
+        } else if (is_loan(job, true)) {
             uncount(late.holder, *late.kind);
         }
     }
@@ -67,19 +62,17 @@ void HandDown::Pass::reserve(const Class& kind) {
 
 /// A job that is with a lender and has not started.
 void HandDown::Pass::keep_or_return(const Late& late) {
-    const JobId id = late.place.id;
     const Record& record = *late.place.record;
     const Class& kind = *late.kind;
     Budget& budget = budgets_[late.holder];
     if (record.job.standing == Standing::asked || !budget.child->facts.is_open) {
         return;
     }
-    check_allocation(id, budget, kind);
-    const bool is_taken = rules_.takes(record.job.kind, budget.child->facts.rank);
-    if (record.job.is_held_back && is_taken && !plan_.is_stuck(record)) {
+    check_allocation(late.place, budget, kind);
+    if (record.job.is_held_back && kind.is_taken && !plan_.is_stuck(record)) {
         return;  // it stays for a while, as one that does not start, and takes nothing
     }
-    const bool has_free = can_lend(budget, kind) && is_taken;
+    const bool has_free = can_lend(budget, kind) && kind.is_taken;
     const bool is_stuck = has_free && plan_.is_stuck(record);
     if (has_free && !is_stuck) {
         count(late.holder, kind);

@@ -35,7 +35,7 @@ HandDown::Pass::Pass(HandDown& plan, const Rules& rules)
 
 void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     for (const auto& [jobs, places] : classes) {
-        const Class& kind = kinds_.emplace_back(kind_of(jobs));
+        const Class& kind = kinds_.emplace_back(kind_of(jobs, budget));
         if (jobs.is_held_back && kind.reach->is_bound) {
             budgets_[budget].ahead += std::ssize(places);
         }
@@ -45,10 +45,25 @@ void HandDown::Pass::add_sources(const Classes& classes, std::size_t budget) {
     }
 }
 
-HandDown::Pass::Class HandDown::Pass::kind_of(const JobClass& jobs) {
+/// \param budget  of the child that has them; npos: none
+HandDown::Pass::Class HandDown::Pass::kind_of(const JobClass& jobs, std::size_t budget) {
+    Class kind{&jobs, jobs.cores, jobs.whole_nodes, jobs.user, &reach_of(jobs)};
+    if (budget != npos) {
+        const ChildFacts& facts = budgets_[budget].child->facts;
+        kind.is_served = has(facts.serves, jobs.queue);
+        kind.is_lent = is_lent(jobs, facts);
+        kind.is_taken = rules_.takes(jobs.kind, facts.rank);
+    }
+    return kind;
+}
+
+const HandDown::Reach& HandDown::Pass::reach_of(const JobClass& jobs) {
+    if (jobs.user == 0) {
+        return plan_.reach_of(jobs, rules_);
+    }
     JobClass of_all = jobs;
     of_all.user = 0;
-    return {&jobs, jobs.cores, jobs.whole_nodes, jobs.user, &plan_.reach_of(of_all, rules_)};
+    return plan_.reach_of(of_all, rules_);
 }
 
 void HandDown::Pass::push(std::size_t source) {
@@ -118,20 +133,26 @@ void HandDown::Pass::give(std::size_t to, const Class& kind, std::int64_t priori
     charge_coming(to, kind, priority);
 }
 
+bool HandDown::Pass::is_checked(JobId id) const {
+    const auto found = std::lower_bound(checked_.begin(), checked_.end(), id,
+                                        [](const Checked& checked, JobId other) { return checked.id < other; });
+    return found != checked_.end() && found->id == id;
+}
+
 /// Of a job of another queue, all that is the child's own comes first.
-void HandDown::Pass::check_allocation(JobId id, Budget& budget, const Class& kind) {
-    if (checked_.count(id) == 0) {
+void HandDown::Pass::check_allocation(const Place& place, Budget& budget, const Class& kind) {
+    const JobId id = place.id;
+    if (!is_checked(id)) {
         return;
     }
-    const Job& job = plan_.jobs_.at(id).job;
-    const bool is_lent = !has(budget.child->facts.serves, job.queue);
-    const auto above = [&](const RoomGiven& room) { return is_lent ? room.total : room.above_of(job.priority); };
+    const bool is_lent = !kind.is_served;
+    const auto above = [&](const RoomGiven& room) { return is_lent ? room.total : room.above_of(place.priority); };
     const std::int64_t with_coming = budget.free + above(budget.coming);
     if (!allows(budget, kind)) {
         objections_.emplace(id, Objection{Objection::Kind::rules, {}});
-    } else if (budget.free < job.cores && with_coming >= job.cores) {
+    } else if (budget.free < kind.cores && with_coming >= kind.cores) {
         objections_.emplace(id, Objection{Objection::Kind::coming, {}});
-    } else if (budget.free < job.cores && with_coming + above(budget.arrived) >= job.cores &&
+    } else if (budget.free < kind.cores && with_coming + above(budget.arrived) >= kind.cores &&
                !budget.arrived_jobs.empty()) {
         objections_.emplace(id, Objection{Objection::Kind::arrived, budget.arrived_jobs.front()});
         budget.arrived_jobs.erase(budget.arrived_jobs.begin());
@@ -221,8 +242,7 @@ bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::siz
     const JobId id = place.id;
     const Record& record = *place.record;
     Budget& budget = budgets_[holder];
-    const ChildFacts& facts = budget.child->facts;
-    if (is_lent(record.job, holder)) {
+    if (kind.is_lent) {
         late_.push_back({place, &kind, holder});
         return true;
     }
@@ -230,18 +250,18 @@ bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::siz
         charge_coming(holder, kind, place.priority);
         return has_choice(kind, holder);
     }
-    if (!facts.is_open) {
+    if (!budget.child->facts.is_open) {
         return false;
     }
-    if (!has(facts.serves, record.job.queue)) {  // it was in another queue when it was handed down
-        if (checked_.count(id) > 0) {
+    if (!kind.is_served) {  // it was in another queue when it was handed down
+        if (is_checked(id)) {
             objections_.emplace(id, Objection{});
         }
         leave(place, kind, holder);
         return true;
     }
-    check_allocation(id, budget, kind);
-    if (!rules_.takes(record.job.kind, facts.rank)) {
+    check_allocation(place, budget, kind);
+    if (!kind.is_taken) {
         leave(place, kind, holder);
         return true;
     }
@@ -313,13 +333,12 @@ void HandDown::Pass::stop(const Source& source) {
     if (source.next == source.end) {
         return;
     }
-    for (const JobId id : checked_) {
-        const Record& record = plan_.jobs_.at(id);
-        const Job& job = record.job;
+    for (const auto& [id, record] : checked_) {
+        const Job& job = record->job;
         if (job.child != budget.id || HandDown::class_of(job) != *source.kind->jobs) {
             continue;
         }
-        const auto place = budget.child->waiting.at(*source.kind->jobs).find(place_of(id, record));
+        const auto place = budget.child->waiting.at(*source.kind->jobs).find(place_of(id, *record));
         if (!(*place < *source.next)) {
             sources_.push_back({place, std::next(place), 1, source.kind, source.budget});
             push(sources_.size() - 1);
@@ -356,8 +375,7 @@ std::vector<HandDown::Move> HandDown::Pass::run() {
     }
     begin_loans();
     for (const Late& late : late_) {
-        const bool is_with_lender = late.holder != npos && is_lent(late.place.record->job, late.holder);
-        if (is_with_lender) {
+        if (late.kind->is_lent) {
             keep_or_return(late);
         } else {
             borrow(late);
@@ -378,11 +396,11 @@ void HandDown::Pass::note_shortage(Rooms& rooms) const {
 }
 
 /// The child knows best that the cores which it gave the jobs were free.
-std::map<JobId, HandDown::Objection> HandDown::Pass::objections(std::set<JobId> ids) {
-    checked_ = std::move(ids);
+std::map<JobId, HandDown::Objection> HandDown::Pass::objections(std::vector<Checked> jobs) {
+    checked_ = std::move(jobs);
     std::map<JobId, std::int64_t> given;
-    for (const JobId id : checked_) {
-        const Job& job = plan_.jobs_.at(id).job;
+    for (const Checked& checked : checked_) {
+        const Job& job = checked.record->job;
         std::int64_t& cores = given[job.child];
         cores = std::min(cores + job.cores, load_max);
     }

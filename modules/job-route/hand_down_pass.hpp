@@ -15,7 +15,7 @@ class HandDown::Pass {
     Pass(HandDown& plan, const Rules& rules);
     std::vector<Move> run();
     /// Of jobs that are in children: see HandDown::objections().
-    std::map<JobId, Objection> objections(std::set<JobId> ids);
+    std::map<JobId, Objection> objections(std::vector<Checked> jobs);
     /// After run(): what the next plan, and the depth, need to know of the children.
     void note_shortage(Rooms& rooms) const;
 
@@ -61,6 +61,10 @@ class HandDown::Pass {
         std::int64_t whole_nodes = 0;
         std::uint32_t user = 0;
         const Reach* reach = nullptr;
+        // of those that a child has:
+        bool is_served = false;  ///< it serves their queue
+        bool is_lent = false;    ///< it does not, but lends to it
+        bool is_taken = false;   ///< by its rules
     };
     struct Source {
         Places::const_iterator next;
@@ -86,7 +90,8 @@ class HandDown::Pass {
     void count_loans();
     /// Whether the limits of its partition allow one more of these jobs.
     bool allows(const Budget& budget, const Class& kind) const;
-    Class kind_of(const JobClass& jobs);
+    Class kind_of(const JobClass& jobs, std::size_t budget);
+    const Reach& reach_of(const JobClass& jobs);
     void push(std::size_t source);
     void add_sources(const Classes& classes, std::size_t budget);
     void stop(const Source& source);
@@ -112,10 +117,12 @@ class HandDown::Pass {
     bool has_lender(const Class& kind) const;
     /// No child of its own queue can hold such a job.
     static bool needs_lender(const Class& kind) { return kind.reach->children.empty() && !kind.reach->lenders.empty(); }
-    bool is_lent(const Job& job, std::size_t holder) const;
+    static bool is_lent(const JobClass& jobs, const ChildFacts& lender) {
+        return !has(lender.serves, jobs.queue) && has(lender.overflow, jobs.queue);
+    }
     /// With a lender, where it takes something and may be taken away.
-    bool is_loan(const Job& job, std::size_t holder) const {
-        return job.standing == Standing::ahead && !job.is_held_back && is_lent(job, holder);
+    static bool is_loan(const Job& job, bool is_lent) {
+        return job.standing == Standing::ahead && !job.is_held_back && is_lent;
     }
     void begin_loans();
     void borrow(const Late& late);
@@ -138,7 +145,8 @@ class HandDown::Pass {
     bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
     void keep(const Place& place, const Class& kind, std::size_t holder);
     void leave(const Place& place, const Class& kind, std::size_t holder, bool is_stuck = false);
-    void check_allocation(JobId id, Budget& budget, const Class& kind);
+    bool is_checked(JobId id) const;
+    void check_allocation(const Place& place, Budget& budget, const Class& kind);
     void move(JobId id, std::size_t from, std::size_t to, bool is_stuck = false);
 
     HandDown& plan_;
@@ -151,8 +159,8 @@ class HandDown::Pass {
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;
     int skipped_ = 0;
     int deferred_ = 0;
-    std::vector<Late> late_;  ///< in the order of the pass
-    std::set<JobId> checked_;
+    std::vector<Late> late_;        ///< in the order of the pass
+    std::vector<Checked> checked_;  ///< by id
     std::map<JobId, Objection> objections_;
     std::vector<Move> moves_;
 };

@@ -31,8 +31,9 @@ void HandDown::Pass::count_loans() {
         }
         for (const auto& [jobs, places] : budgets_[i].child->waiting) {
             const std::int64_t cores = most_cores(jobs.cores, jobs.whole_nodes, budgets_[i].child->facts.node_cores);
+            const bool is_with_lender = is_lent(jobs, budgets_[i].child->facts);
             for (const Place& place : places) {
-                if (is_loan(place.record->job, i)) {
+                if (is_loan(place.record->job, is_with_lender)) {
                     tallies_[budgets_[i].tally].counts.add(jobs.user, cores);
                 }
             }

@@ -247,7 +247,7 @@ TEST_CASE("hand down: a job is lent to only behind all that is the child's own, 
     });
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: if (!rules_.takes(record.job.kind, facts.rank)) { => if (false) {
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!kind.is_taken) { => if (false) {
 TEST_CASE("hand down: no job waits in a child whose rules do not take it", "[property]") {
     draw::property("after each plan", [] {
         Site site = a_ruled_site();

@@ -31,7 +31,8 @@ TEST_CASE("hand down: what waits in one child goes to another that has room; a g
     CHECK(planned(plan).empty());
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: if (!facts.is_open) { => if (!facts.is_open || !record.job.is_there) {
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!budget.child->facts.is_open) { => if (!budget.child->facts.is_open
+// || !record.job.is_there) {
 TEST_CASE("hand down: a job that its child has not acknowledged moves as one that is there") {
     HandDown plan = two_children(4);
     HandDown::Job coming = a_job(Standing::ahead, 4, left);

@@ -237,7 +237,7 @@ TEST_CASE("route queue: a change to the same queue changes nothing, and one that
     CHECK(actions.tap.empty());
 }
 
-// Mutant: modules/job-route/hand_down_pass.cpp: if (!has(facts.serves, record.job.queue)) { => if (false) {
+// Mutant: modules/job-route/hand_down_pass.cpp: if (!kind.is_served) { => if (false) {
 TEST_CASE("route queue: a change while this module did not run, or while the plugin records the hand-down") {
     for (const bool is_on_record : {false, true}) {
         RouteTable table(false);
