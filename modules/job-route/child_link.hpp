@@ -144,12 +144,21 @@ class ChildLink {
     using Jobs = std::unordered_map<JobId, Job>;
     using Entry = Jobs::value_type;
 
+    /// An event that the parent has not acknowledged. Few say more than what happened.
+    struct Unacked {
+        std::uint64_t seq = 0;
+        JobId id;
+        ToldEvents::Event told;
+        std::unique_ptr<const ChildEvent> text;  ///< the whole event, if it has R or words
+    };
+
     std::vector<const Entry*> by_id() const;
     static Words& words_of(Job& job);
     static ChildEvent event_of(const Entry& entry, const ToldEvents::Event& told);
     void record(Entry& entry, ChildEvent event);
     void record(Entry& entry, ChildEvent::Kind kind);
     void append(ChildEvent event);
+    static ChildEvent full_event(const Unacked& unacked);
     void hold_back(Entry& entry, bool is_held_back);
     void raise(LocalId local, const std::string& type, const std::string& note);
     void release(LocalId local);
@@ -188,7 +197,7 @@ class ChildLink {
     std::map<LocalId, bool> held_;
     std::map<std::pair<LocalId, LocalOp::Kind>, LocalOp> failed_;
     std::set<LocalId> disowned_;  ///< second copies of a job, still active; they never get `go`
-    std::vector<ChildEvent> outbox_;
+    std::vector<Unacked> outbox_;
     ChildActions actions_;
 };
 

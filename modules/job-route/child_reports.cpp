@@ -74,10 +74,28 @@ ChildEvent ChildLink::event_of(const Entry& entry, const ToldEvents::Event& told
 }
 
 void ChildLink::append(ChildEvent event) {
-    if (is_attached_) {
-        event.seq = ++last_seq_;
-        outbox_.push_back(std::move(event));
+    if (!is_attached_) {
+        return;
     }
+    event.seq = ++last_seq_;
+    Unacked unacked{event.seq, event.id, {event.kind, event.status, event.local}, nullptr};
+    if (!event.R.empty() || !event.type.empty() || !event.note.empty() || event.severity != 0) {
+        unacked.text = std::make_unique<const ChildEvent>(std::move(event));
+    }
+    outbox_.push_back(std::move(unacked));
+}
+
+ChildEvent ChildLink::full_event(const Unacked& unacked) {
+    if (unacked.text) {
+        return *unacked.text;
+    }
+    ChildEvent event;
+    event.seq = unacked.seq;
+    event.id = unacked.id;
+    event.kind = unacked.told.kind;
+    event.status = unacked.told.status;
+    event.local = unacked.told.local;
+    return event;
 }
 
 /// The parent must know when it attaches again only that a job is held back now.
@@ -155,8 +173,8 @@ std::vector<ChildEvent> ChildLink::next_report(std::size_t max) {
     if (!is_attached_ || is_report_out_ || outbox_.empty()) {
         return {};
     }
-    const auto count = static_cast<std::ptrdiff_t>(std::min(max, outbox_.size()));
-    std::vector<ChildEvent> batch(outbox_.begin(), outbox_.begin() + count);
+    std::vector<ChildEvent> batch(std::min(max, outbox_.size()));
+    std::transform(outbox_.begin(), outbox_.begin() + std::ssize(batch), batch.begin(), full_event);
     sent_seq_ = batch.back().seq;
     is_report_out_ = true;
     return batch;
@@ -166,13 +184,14 @@ std::vector<ChildEvent> ChildLink::next_report(std::size_t max) {
 /// the events of the first copy must not be reported for the second.
 void ChildLink::acked(std::uint64_t seq) {
     is_report_out_ = false;
-    const auto end = std::find_if(outbox_.begin(), outbox_.end(), [seq](const ChildEvent& e) { return e.seq > seq; });
+    const auto end = std::find_if(outbox_.begin(), outbox_.end(), [seq](const Unacked& e) { return e.seq > seq; });
     for (auto event = outbox_.begin(); event != end; ++event) {
-        if (event->kind != ChildEvent::Kind::cleaned && event->kind != ChildEvent::Kind::returned) {
+        const ToldEvents::Event& told = event->told;
+        if (told.kind != ChildEvent::Kind::cleaned && told.kind != ChildEvent::Kind::returned) {
             continue;
         }
         const auto job = jobs_.find(event->id);
-        if (job != jobs_.end() && job->second.local == event->local) {
+        if (job != jobs_.end() && job->second.local == told.local) {
             forget(job);
         }
     }
