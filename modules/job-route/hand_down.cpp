@@ -107,17 +107,22 @@ void HandDown::settle_child(JobId id) {
 }
 
 void HandDown::set(JobId id, Job job) {
-    auto found = jobs_.find(id);
-    if (found == jobs_.end() && job.standing == Standing::absent) {
+    const auto found = jobs_.find(id);
+    Filed filed = found != jobs_.end() ? &*found : nullptr;
+    set(id, filed, std::move(job));
+}
+
+void HandDown::set(JobId id, Filed& filed, Job job) {
+    if (filed == nullptr && job.standing == Standing::absent) {
         return;
     }
-    if (found == jobs_.end()) {
-        found = jobs_.try_emplace(id).first;
-    } else if (found->second.job == job) {
+    if (filed == nullptr) {
+        filed = &*jobs_.try_emplace(id).first;
+    } else if (filed->second.job == job) {
         return;
     }
     is_due_ = true;
-    Record& record = found->second;
+    Record& record = filed->second;
     const JobId former = record.job.child;
     const bool keeps_place = is_same_place(record.job, job);
     unwatch(record);
@@ -126,7 +131,8 @@ void HandDown::set(JobId id, Job job) {
         file_place(id, record, false);
     }
     if (job.standing == Standing::absent) {
-        jobs_.erase(found);
+        jobs_.erase(id);
+        filed = nullptr;
         settle_child(former);
         return;
     }

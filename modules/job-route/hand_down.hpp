@@ -21,6 +21,8 @@
 namespace weir::route {
 
 class HandDown {
+    struct Record;
+
   public:
     /// Jobs that a child gets beyond those for which it has room, of those that another could run as well. More wait
     /// there as long as all of them together need no more than its cores, and while cores of it are idle, see plan().
@@ -59,6 +61,8 @@ class HandDown {
         Instant submit = {};            ///< by its user, at whatever level
         friend bool operator==(const Job&, const Job&) = default;
     };
+    /// What is filed of a job; null of one that is absent.
+    using Filed = std::pair<const JobId, Record>*;
     struct ChildFacts {
         std::vector<std::string> serves;
         std::int64_t cores = 0;      ///< 0: unknown
@@ -120,6 +124,9 @@ class HandDown {
     void set_time_on_the_way(std::int64_t ticks) { way_ = ticks > stuck_after_max ? ticks : 0; }
     /// O(log jobs).
     void set(JobId id, Job job);
+    /// The same for a caller who keeps `filed` with the job, so that nothing is looked up. REQUIRES: it is what the
+    /// last call for this job made it, null at first, and all calls for this job are of this kind.
+    void set(JobId id, Filed& filed, Job job);
     void set_child(JobId id, const ChildFacts& facts);
     void remove_child(JobId id);
     /// A second has passed.
@@ -181,7 +188,6 @@ class HandDown {
     std::optional<LimitState> limit_state(const std::string& partition, std::uint32_t user, std::int64_t cores) const;
 
   private:
-    struct Record;
     /// Higher priority first, then older.
     struct Place {
         std::int64_t priority = 0;

@@ -69,7 +69,7 @@ void RouteTable::set_stopped(std::set<std::string> queues) {
             empty(id, child);
         }
     }
-    for (const Entry& entry : jobs_) {
+    for (Entry& entry : jobs_) {
         refile(entry);
     }
 }

@@ -43,8 +43,8 @@ HandDown::Job RouteTable::standing_of(const Entry& entry) const {
     return facts.standing != Standing::absent ? facts : HandDown::Job{};
 }
 
-void RouteTable::refile(const Entry& entry) {
-    hand_down_.set(entry.first, standing_of(entry));
+void RouteTable::refile(Entry& entry) {
+    hand_down_.set(entry.first, entry.second.filed, standing_of(entry));
     list_running(entry);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "modules/job-route/hand_down.hpp"
 #include "modules/job-route/journal_event.hpp"
 #include "modules/job-route/messages.hpp"
 
@@ -119,6 +120,7 @@ struct RouteJob {
     bool may_go = true;         ///< false until the instance above has this job's allocation on record
     Progress progress = Progress::entering;
     std::variant<Own, Routed> role;
+    HandDown::Filed filed = nullptr;  ///< of its standing
 
     /// Whether a limit holds it back, not its user. (A job in PRIORITY has no priority yet.)
     bool is_held_back() const { return progress == Progress::sched && priority == 0 && urgency != 0; }

@@ -202,7 +202,7 @@ void RouteTable::tap_failed(JobId id, TapOp::Kind kind) {
     const auto entry = jobs_.find(id);
     if (kind == TapOp::Kind::give && entry != jobs_.end() && entry->second.given() == nullptr) {
         take_back(*entry);
-        hand_down_.set(id, {});  // the journal is about to report its exception
+        hand_down_.set(id, entry->second.filed, {});  // the journal is about to report its exception
     }
 }
 
@@ -223,13 +223,15 @@ void RouteTable::submitted(JobId id, const JournalEvent& event, const JobFacts& 
     job.facts = facts;
     job.submit = has_parent_ && facts.upstream != 0 ? facts.upstream_submit.value_or(event.at) : event.at;
     job.may_go = !has_parent_ || facts.upstream == 0;
-    own_jobs_ += facts.upstream == 0 && facts.serves.empty() && jobs_.count(id) == 0 ? 1 : 0;
+    const auto [entry, is_new] = jobs_.try_emplace(id);
+    own_jobs_ += facts.upstream == 0 && facts.serves.empty() && is_new ? 1 : 0;
     if (!facts.serves.empty()) {
         hosts_.insert(id);
         hand_down_.rules_changed();
     }
     set_kind(job);
-    jobs_.insert_or_assign(id, std::move(job));
+    job.filed = entry->second.filed;
+    entry->second = std::move(job);
 }
 
 void RouteTable::event(JobId id, const JournalEvent& event) {
@@ -459,7 +461,7 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     if (!entry->second.facts.serves.empty() && hosts_.erase(id) > 0) {
         hand_down_.rules_changed();
     }
-    hand_down_.set(id, {});
+    hand_down_.set(id, entry->second.filed, {});
     if (const Own* own = std::get_if<Own>(&entry->second.role)) {
         own_cores_ -= own->cores;
         running_here_.erase({entry->second.userid, id});

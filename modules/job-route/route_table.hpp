@@ -281,7 +281,7 @@ class RouteTable {
     HandDown::Job standing_of(const Entry& entry) const;
     /// Passes the job's standing to hand_down_, and lists it where it runs here. Call it after each change of an input
     /// of standing_of().
-    void refile(const Entry& entry);
+    void refile(Entry& entry);
     /// The same of a child.
     void refile_child(JobId id, const Child& child);
     HandDown::Takers takers(const HandDown::JobClass& jobs) const;
