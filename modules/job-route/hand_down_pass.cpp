@@ -53,6 +53,8 @@ HandDown::Pass::Class HandDown::Pass::kind_of(const JobClass& jobs, std::size_t 
         kind.is_served = has(facts.serves, jobs.queue);
         kind.is_lent = is_lent(jobs, facts);
         kind.is_taken = rules_.takes(jobs.kind, facts.rank);
+        kind.stays_with_room = facts.is_open && kind.is_served && kind.is_taken && !jobs.is_held_back &&
+                               plan_.watched_ == plan_.in_children_;
     }
     return kind;
 }
@@ -239,9 +241,13 @@ bool HandDown::Pass::place_waiting(const Place& place, const Class& kind) {
 
 /// \return whether the next of its class in this child may have another fate than to wait there.
 bool HandDown::Pass::place_given(const Place& place, const Class& kind, std::size_t holder) {
+    Budget& budget = budgets_[holder];
+    if (has_settled(kind, budget)) {
+        take_room(budget, kind);
+        return has_choice(kind, holder);
+    }
     const JobId id = place.id;
     const Record& record = *place.record;
-    Budget& budget = budgets_[holder];
     if (kind.is_lent) {
         late_.push_back({place, &kind, holder});
         return true;

@@ -65,6 +65,8 @@ class HandDown::Pass {
         bool is_served = false;  ///< it serves their queue
         bool is_lent = false;    ///< it does not, but lends to it
         bool is_taken = false;   ///< by its rules
+        /// Where these have room and no limit counts them, none is moved: no job in a child is stuck.
+        bool stays_with_room = false;
     };
     struct Source {
         Places::const_iterator next;
@@ -140,6 +142,10 @@ class HandDown::Pass {
     void uncount(std::size_t budget, const Class& kind);
     /// To a child that does not know the job yet.
     void give(std::size_t to, const Class& kind, std::int64_t priority);
+    /// Whether the next of these jobs in this child stays there, whatever its record says, and takes room.
+    bool has_settled(const Class& kind, const Budget& budget) const {
+        return kind.stays_with_room && budget.free >= kind.cores && budget.tally == npos && checked_.empty();
+    }
     bool place_waiting(const Place& place, const Class& kind);
     bool place_given(const Place& place, const Class& kind, std::size_t holder);
     bool place_held_back(const Place& place, const Class& kind, std::size_t holder);
