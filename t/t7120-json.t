@@ -231,7 +231,10 @@ test_expect_success 'comparisons: against a tree and against equal shares, of a 
 	told sim compare ordered.toml --fair-starts=20 --trace=busy.swf.gz
 '
 
-echo "wait is_too_far_back: 2000 jobs would have to wait before it" >unshown
+cat >unshown <<EOF
+wait is_too_far_back: 2000 jobs would have to wait before it
+weir.prio/1 jobs[].inside: no partition here has partitions; t7136 shows it
+EOF
 # page_says VERB [ARGUMENT...]: the page against what was printed
 page_says() {
 	verb=$1 && shift && python3 "$JSON_PAGE" $verb "$PAGE" "$@"

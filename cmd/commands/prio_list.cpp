@@ -99,9 +99,10 @@ Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
     return table;
 }
 
-/// The partition and the place there: "batch #3".
+/// The partition and the place there: "batch #3"; "batch/low #1" in a partition of that partition.
 std::string partition_text(const json_t* job) {
-    const std::string name = text_at(job, "partition");
+    const std::string inside = text_at(job, "inside");
+    const std::string name = text_at(job, "partition") + (inside.empty() ? "" : "/" + inside);
     return name + (has_number(job, "place") ? " #" + std::to_string(integer_at(job, "place")) : "");
 }
 
@@ -188,8 +189,17 @@ void add_partitions(Client& client, std::vector<Json>& jobs) {
     }
 }
 
-/// Adds {place, t_estimate} from the scheduler of the job, here or in the partition, and may_start_in with an estimate
-/// of a partition. A partition that does not answer is asked once.
+/// Of the partitions behind the first: "low", "low/left". One that is not configured is named by its job.
+std::string inside_text(const std::vector<Hop>& hops) {
+    std::string text;
+    for (std::size_t i = 1; i < hops.size(); i++) {
+        text += (i > 1 ? "/" : "") + (hops[i].partition.empty() ? job_name(hops[i].child) : hops[i].partition);
+    }
+    return text;
+}
+
+/// Adds {place, t_estimate} from the scheduler of the job, here or in the partition; may_start_in with an estimate of a
+/// partition, and inside with a place in a partition of a partition. A partition that does not answer is asked once.
 void add_starts(Client& client, std::vector<Json>& jobs) {
     std::map<std::uint64_t, bool> is_silent;
     for (std::size_t i = 0; i < jobs.size() && i < forecasts_max; i++) {
@@ -199,6 +209,7 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
             continue;
         }
         Json answer, others;
+        std::string inside;
         if (child == 0) {
             Json payload = Json::object();
             payload.set("id", id_at(job));
@@ -209,6 +220,7 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
             is_silent[child] = told->error && told->error->code == std::errc::timed_out;
             answer = std::move(told->answer);
             others = may_start_in(told->hops);
+            inside = inside_text(told->hops);
         }
         for (const char* key : {"place", "t_estimate"}) {
             if (has_number(answer.get(), key)) {
@@ -217,6 +229,9 @@ void add_starts(Client& client, std::vector<Json>& jobs) {
         }
         if (others && has_number(answer.get(), "t_estimate")) {
             jobs[i].set("may_start_in", std::move(others));
+        }
+        if (!inside.empty() && has_number(answer.get(), "place")) {
+            jobs[i].set("inside", inside);
         }
     }
 }
