@@ -81,9 +81,9 @@ test_expect_success 'a partition takes what its rules say; a rule of which the l
 	sed "s/^name = \"left\"/&\ntakes = { duration-max = \"1m\" }/" two.toml >rules.toml &&
 	{ echo "; MaxProcs: 8" && line 1 0 100 4 1 && line 2 0 100 4 1; } >rules.swf && printf "job,start\n1,0\n2,100\n" >expected &&
 	weir sim run -q -p rules.toml --starts=got6 rules.swf && test_cmp expected got6 &&
-	sed "s/^takes.*/takes = { accounts = [\"bio\"] }/" rules.toml >accounts.toml &&
-	test_expect_code 2 weir sim run -p accounts.toml rules.swf 2>err && cat err &&
-	grep "only rules by duration and cores are replayed" err
+	sed "s/^takes.*/takes = { qos = [\"high\"] }/" rules.toml >qos.toml &&
+	test_expect_code 2 weir sim run -p qos.toml rules.swf 2>err && cat err &&
+	grep "only rules by duration, cores, account and user are replayed" err
 '
 test_expect_success 'a link takes five messages from a submission to a start, and a partition reports at intervals' '
 	{ echo "; MaxProcs: 8" && line 1 0 100 4 1 && line 2 4 100 4 1; } >short.swf &&

@@ -101,9 +101,9 @@ Result<PlannedReplay> planned(const PolicyFile& file, const JobLog& log) {
     plan.name = file.name;
     plan.scheduler = file.scheduler;
     if (file.partitions) {
-        auto tree = tree_of(*file.partitions, file.scheduler, cores, log.names().queues);
+        auto tree = tree_of(file, file.scheduler, cores, log.names());
         if (!tree) {
-            return Error{tree.error().code, file.path + ": " + tree.error().message};
+            return tree.error();
         }
         plan.tree = std::move(*tree);
     }

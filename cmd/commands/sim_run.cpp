@@ -142,9 +142,9 @@ Result<ReplayResult> prepared(const JobLog& log, const ReplayPlan& plan) {
     ReplayResult replayed;
     replayed.facts = {file_name(log.path()), plan.name(), log.cores(), log.header()};
     if (plan.file && plan.file->partitions) {
-        auto tree = tree_of(*plan.file->partitions, plan.scheduler, log.cores(), log.names().queues);
+        auto tree = tree_of(*plan.file, plan.scheduler, log.cores(), log.names());
         if (!tree) {
-            return Error{tree.error().code, plan.file->path + ": " + tree.error().message};
+            return tree.error();
         }
         replayed.tree = std::move(*tree);
         replayed.partitions = no_figures(*replayed.tree);

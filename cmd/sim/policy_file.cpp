@@ -260,6 +260,43 @@ Result<std::unique_ptr<QueueOrder>> queue_order(const PolicyFile& file, std::int
     return make_priority_order(*file.settings, cores, log_shares(file, log), file.site, log_names(file, log));
 }
 
+namespace {
+
+/// The log's name of a job's account; empty: none.
+std::string named_account(const LogNames& names, const SimJob& job) {
+    const bool is_named = job.group > 0 && job.group <= names.accounts.size();
+    return is_named ? names.accounts[job.group - 1] : job.group > 0 ? names.of_account(job).back() : "";
+}
+
+/// The path of the account that is charged, as LogShares finds it, but the tree stays as it is: several threads ask.
+std::string charged_account(const ShareTree& tree, const LogNames& names, const SimJob& job) {
+    if (const std::string name = named_account(names, job); !name.empty()) {
+        if (const auto named = tree.account(name)) {
+            return tree.path(*named);
+        }
+    }
+    const bool has_name = names.users.contains(job.user);
+    const auto payer = tree.association("", has_name ? names.users.at(job.user) : "u" + std::to_string(job.user));
+    return payer ? tree.path(payer->account) : "";
+}
+
+}  // namespace
+
+Result<SimTree> tree_of(const PolicyFile& file, const Policy& scheduler, std::int64_t cores, const LogNames& log) {
+    auto tree = tree_of(*file.partitions, scheduler, cores, log.queues);
+    if (!tree) {
+        return Error{tree.error().code, file.path + ": " + tree.error().message};
+    }
+    if (std::all_of(tree->partitions.begin(), tree->partitions.end(),
+                    [](const SimPartition& one) { return one.rules.accounts.empty(); })) {
+        return tree;  // nobody asks for accounts, and a name that the tree does not have takes long
+    }
+    tree->account_of = [names = log_names(file, log), shares = file.tree](const SimJob& job) {
+        return shares ? charged_account(*shares, names, job) : named_account(names, job);
+    };
+    return tree;
+}
+
 std::string read_name(const std::string& name) {
     std::string read;
     for (const char c : printable(name)) {

@@ -44,6 +44,10 @@ LogShares log_shares(const PolicyFile& file, const LogNames& log);
 /// The order of the queue in one replay of the log, make_priority_order()'s. REQUIRES: settings.
 Result<std::unique_ptr<QueueOrder>> queue_order(const PolicyFile& file, std::int64_t cores, const LogNames& log);
 
+/// tree_of() of the file's partitions; the account of a job is that of its payer in the file's tree, else the log's.
+/// REQUIRES: partitions. Errors: as tree_of(), with the file.
+Result<SimTree> tree_of(const PolicyFile& file, const Policy& scheduler, std::int64_t cores, const LogNames& log);
+
 /// A policy's name as people read it: runs of blanks are one blank, and characters that cannot be printed are removed.
 /// Two policies must differ in it.
 std::string read_name(const std::string& name);

@@ -23,8 +23,9 @@ class SiteReader {
   public:
     SiteReader(const TomlPlaces& places, SitePartitions& into) : places_(places), into_(into) {}
 
-    void read_partitions(const json_t* array) {
-        const auto specs = route::decode_partitions(array);
+    /// `users`: [weir.users].
+    void read_partitions(const json_t* array, const json_t* users) {
+        const auto specs = route::decode_partitions(array, users);
         if (!specs) {
             complain_lines(specs.error().message);
             return;
@@ -145,8 +146,12 @@ class SiteReader {
         route::PartitionRules known;
         known.duration = spec.takes.duration;
         known.cores = spec.takes.cores;
+        known.accounts = spec.takes.accounts;
+        known.users = spec.takes.users;
+        known.userids = spec.takes.userids;
         if (one.partition.rules != known) {
-            complain(place + ".takes", "[" + place + "] takes", "only rules by duration and cores are replayed");
+            complain(place + ".takes", "[" + place + "] takes",
+                     "only rules by duration, cores, account and user are replayed");
         }
         if (!spec.scheduler.empty()) {
             const bool is_module = spec.scheduler.rfind(module_prefix, 0) == 0;
@@ -207,6 +212,14 @@ QueueNames names_of(const SitePartitions& site, const QueueNames& log_queues) {
     return names;
 }
 
+Json names_json(const std::vector<std::string>& names) {
+    Json out = Json::array();
+    for (const std::string& name : names) {
+        out.append(Json::own(::json_string(name.c_str())));
+    }
+    return out;
+}
+
 /// Those that are replayed.
 Json rules_json(const route::PartitionRules& rules) {
     Json out = Json::object();
@@ -224,6 +237,12 @@ Json rules_json(const route::PartitionRules& rules) {
     add_duration("duration-max", rules.duration.most);
     add_count("cores-min", rules.cores.least);
     add_count("cores-max", rules.cores.most);
+    if (!rules.accounts.empty()) {
+        out.set("accounts", names_json(rules.accounts));
+    }
+    if (!rules.users.empty()) {
+        out.set("users", names_json(rules.users));
+    }
     return out;
 }
 
@@ -246,8 +265,9 @@ Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPl
     SitePartitions site;
     SiteReader reader(places, site);
     const json_t* sim = json_object_get(document, "sim");
-    reader.read_partitions(json_object_get(document, "partition"));
-    reader.read_hand_down(json_object_get(json_object_get(json_object_get(document, "weir"), "route"), "hand-down"));
+    const json_t* weir = json_object_get(document, "weir");
+    reader.read_partitions(json_object_get(document, "partition"), json_object_get(weir, "users"));
+    reader.read_hand_down(json_object_get(json_object_get(weir, "route"), "hand-down"));
     site.link_delay = reader.read_duration("link-delay", json_object_get(sim, "link-delay"));
     site.report_interval = reader.read_duration("report-interval", json_object_get(sim, "report-interval"));
     reader.read_queues(json_object_get(sim, "queues"));
@@ -291,20 +311,13 @@ Json queues_json(const QueueNames& queues) {
 }
 
 Json settings_json(const SitePartitions& site) {
-    const auto list = [](const std::vector<std::string>& names) {
-        Json out = Json::array();
-        for (const std::string& name : names) {
-            out.append(Json::own(::json_string(name.c_str())));
-        }
-        return out;
-    };
     Json out = Json::object(), partitions = Json::array();
     for (const auto& [partition, has_own_scheduler] : site.partitions) {
         Json one = Json::object();
         one.set("name", partition.name)
             .set("cores", static_cast<long long>(partition.cores))
-            .set("queues", list(partition.queues))
-            .set("overflow", list(partition.overflow));
+            .set("queues", names_json(partition.queues))
+            .set("overflow", names_json(partition.overflow));
         if (has_own_scheduler) {
             one.set("scheduler", name_of(partition.scheduler));
         }

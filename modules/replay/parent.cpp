@@ -33,6 +33,7 @@ route::JobFacts facts_of(const SimTree& tree, const SimJob& job) {
     route::JobFacts facts;
     facts.queue = tree.queue_of(job);
     facts.cores = job.cores;
+    facts.account = tree.account_of ? tree.account_of(job) : "";
     facts.duration = job.limit == Duration::max() ? Duration::zero() : job.limit;
     return facts;
 }

@@ -22,7 +22,7 @@ struct SimPartition {
     std::vector<std::string> queues;    ///< whose jobs it runs, at least one
     std::vector<std::string> overflow;  ///< whose jobs it runs while none of its own waits for its cores
     Policy scheduler = Easy{};
-    route::PartitionRules rules{};  ///< which jobs of its queues it takes: by duration and cores, of which a log tells
+    route::PartitionRules rules{};  ///< by duration, cores, account and user, of which a log tells
     route::PartitionLimits limits{};
 };
 
@@ -33,6 +33,7 @@ struct SimTree {
     Duration link_delay{};       ///< of a message between parent and partition, either way; >= 0
     Duration report_interval{};  ///< a partition reports at multiples of it; 0: whenever the last report is answered
     std::function<std::string(const SimJob&)> queue_of;
+    std::function<std::string(const SimJob&)> account_of;  ///< for the rules; without it no job names one
 };
 
 /// Why no partition can hold a job.
