@@ -118,6 +118,10 @@ class HandDown {
     }
 
     explicit HandDown(std::int64_t depth = depth_default) : depth_(depth) {}
+    HandDown(const HandDown&) = delete;  // its places, and who files jobs, point to its records
+    HandDown& operator=(const HandDown&) = delete;
+    HandDown(HandDown&&) = default;
+    HandDown& operator=(HandDown&&) = default;
     /// Messages need so many ticks from the hand-down of a job until its allocation is known here. Where the longest
     /// patience with a job that fits is shorter, they are added to each, or the job would be moved before it starts.
     /// REQUIRES: no jobs yet.
