@@ -47,7 +47,7 @@ test_expect_success 'its time limit changes: the new one is in force' '
 '
 test_expect_success 'of a job that runs in a partition it is refused: it would have no effect' '
 	gated long -q batch -n1 -c2 -t 1h && wait_event $long start && test_expect_code 1 set_to $long duration 7200 >out && cat out &&
-	grep "update of a running or immutable job is not supported" out
+	grep "the job runs in a partition, where its time limit does not change any more" out
 '
 test_expect_success 'a change while the module was away is followed when it is back' '
 	c=$(weir submit --user alice -q batch -A bio --simulate=1s --json x | jq .id) && wait_event $c weir.route &&

@@ -32,7 +32,8 @@ struct Job {
     bool is_simulated = false;
     bool is_started = false;  // "start" was sent
     int status = 0;           // of a simulated end
-    double limit = 0;         // end of the time limit on the reactor's clock, 0: none
+    double limit = 0;         // end of the time limit on the reactor's clock, 0: none, or not before `end`
+    double end = 0;           // of a simulated run, on the same clock
     bool is_killing = false;  // SIGTERM was sent, SIGKILL follows
 };
 
@@ -60,6 +61,7 @@ class JobExec {
         using T = JobExec;
         const flux_msg_handler_spec table[] = {
             {FLUX_MSGTYPE_REQUEST, "job-exec.start", on_message<T, &T::start_job>, 0},
+            {FLUX_MSGTYPE_REQUEST, "job-exec.expiration", on_message<T, &T::expiration>, 0},
             {FLUX_MSGTYPE_REQUEST, "job-exec.kill", on_message<T, &T::kill_job>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "job-exec.output", on_message<T, &T::read_output>, FLUX_ROLE_USER},
             {FLUX_MSGTYPE_REQUEST, "job-exec.stats-get", on_message<T, &T::stats>, FLUX_ROLE_USER},
@@ -152,7 +154,7 @@ class JobExec {
             simulate(id, job, *spec, is_reattach ? payload.number_at("t_start") : std::nullopt);
         } else if (is_reattach) {
             fail(id, job, "exec", "lost in a restart of the broker or of job-exec");
-        } else if (auto launched = launch(id, job, *spec); !launched) {
+        } else if (auto launched = launch(id, *spec); !launched) {
             fail(id, job, "exec", launched.error().message);
         }
     }
@@ -163,14 +165,33 @@ class JobExec {
         send(job, id, since ? "reattached" : "start", Json::object());
         job.is_started = true;
         const double begin = since.value_or(now());
-        const bool is_limited = spec.duration > 0 && spec.duration < *spec.simulated;
-        if (is_limited) {
-            job.limit = begin + spec.duration;
-        }
+        job.end = begin + *spec.simulated;
         if (*spec.simulated <= 0) {
             finish(id, job.status);
-        } else if (const double end = begin + (is_limited ? spec.duration : *spec.simulated); end < 1e15) {
-            deadlines_.set(id, end);  // else it runs until it is cancelled
+        } else {
+            set_limit(id, job, spec.duration > 0 ? begin + spec.duration : 0);
+        }
+    }
+
+    /// \param time  the end of the time limit, 0: none
+    void set_limit(flux_jobid_t id, Job& job, double time) {
+        job.limit = time > 0 && (!job.is_simulated || time < job.end) ? time : 0;
+        if (const double due = job.limit > 0 ? job.limit : job.end; due > 0 && due < 1e15) {
+            deadlines_.set(id, due);
+        } else {
+            deadlines_.clear(id);  // it runs until it ends or is cancelled
+        }
+    }
+
+    /// The time limit of a running job is another one. The job-manager waits for no answer.
+    void expiration(const flux_msg_t* msg) {
+        json_int_t id = 0;
+        double time = 0;
+        if (flux_request_unpack(msg, nullptr, "{s:I s:F}", "id", &id, "expiration", &time) < 0) {
+            return;
+        }
+        if (const auto it = jobs_.find(static_cast<flux_jobid_t>(id)); it != jobs_.end() && !it->second.is_killing) {
+            set_limit(it->first, it->second, time);
         }
     }
 
@@ -183,7 +204,7 @@ class JobExec {
         }
     }
 
-    Status launch(flux_jobid_t id, Job& job, ExecSpec& spec) {
+    Status launch(flux_jobid_t id, ExecSpec& spec) {
         if (is_child_instance(spec) && spec.task_count > 1) {
             return Error{std::errc::not_supported,
                          "a child instance here is one broker on one node, and this job has " +
@@ -204,11 +225,10 @@ class JobExec {
         request.cwd = spec.cwd;
         request.task_count = spec.task_count;
         request.input = in_folder(spec.cwd, filled_in(spec.input, marks));
-        const double limit = spec.duration > 0 ? now() + spec.duration : 0;
-        job.limit = limit;
+        const double until = spec.duration > 0 ? now() + spec.duration : 0;
         const Status launched = launch_with_output(id, spec, marks, request);
-        if (launched && limit > 0 && jobs_.count(id) > 0) {  // it may have ended meanwhile
-            deadlines_.set(id, limit);
+        if (const auto it = jobs_.find(id); launched && it != jobs_.end()) {  // it may have ended meanwhile
+            set_limit(id, it->second, until);
         }
         return launched;
     }

@@ -16,9 +16,12 @@ namespace {
 
 constexpr std::size_t guest_eventlog_max = 256 << 10;
 constexpr const char* queue_key = "attributes.system.queue";
+constexpr const char* duration_key = "attributes.system.duration";
 constexpr const char* constraints_key = "attributes.system.constraints";
 /// The type of an exception that ends a job: it needs no free space on the disk.
 constexpr std::size_t short_request = 4096;
+
+constexpr const char* no_update = "update of a running or immutable job is not supported";
 
 Error invalid_request(const std::string& what) {
     return Error{std::errc::invalid_argument, what};
@@ -291,7 +294,7 @@ Status Control::check_update(Job& job, const json_t* updates) {
     json_t* value;
     json_object_foreach(const_cast<json_t*>(updates), key, value) {
         const std::string_view name = key;
-        if (name == "attributes.system.duration") {
+        if (name == duration_key) {
             if (!json_is_number(value) || json_number_value(value) < 0) {
                 return invalid_request("duration must be seconds, 0 or more");
             }
@@ -322,6 +325,39 @@ Status Control::follow_queue(const Job& job, json_t* jobspec, json_t* changes) {
     return Done{};
 }
 
+/// A running job's time limit alone changes, as in flux-core. Plugins may refuse, the scheduler and job-exec are told.
+Answer Control::update_running(Job& job, json_t* updates) {
+    json_t* duration = json_object_get(updates, duration_key);
+    const auto start = read_number(read_path(job.r->tree.get(), "execution"), "starttime");
+    if (job.state != State::run || duration == nullptr || json_object_size(updates) != 1 || !start) {
+        return not_permitted(no_update);
+    }
+    if (auto allowed = check_update(job, updates); !allowed) {
+        return allowed.error();
+    }
+    if (engine_.jobtap().handles_update(duration_key)) {
+        if (auto allowed = engine_.jobtap().check_update(job, duration_key, duration); !allowed) {
+            return allowed.error();
+        }
+    }
+    const double seconds = json_number_value(duration);
+    const double expiration = seconds > 0 ? *start + seconds : 0;  // 0: no end
+    if (seconds > 0 && expiration <= static_cast<double>(engine_.now_us()) / 1e6) {
+        return invalid_request("requested duration places job expiration in the past");
+    }
+    if (auto done = engine_.post(job, "jobspec-update", Json::own(json_copy(updates))); !done) {
+        return done.error();
+    }
+    Json end = std::move(Json::object().set("expiration", Json::real(expiration)));
+    if (auto done = engine_.post(job, "resource-update", std::move(end)); !done) {
+        return done.error();
+    }
+    const std::string told = Json::object().set("id", job.id).set("expiration", Json::real(expiration)).dump();
+    outbox().request("sched.expiration", told);
+    outbox().request("job-exec.expiration", told);
+    return Reply::empty();
+}
+
 // Guest: is refused, for his own jobs too. Private: another's job is unknown.
 Answer Control::update(const Request& request) {
     json_t* updates = json_object_get(request.body(), "updates");
@@ -332,9 +368,11 @@ Answer Control::update(const Request& request) {
     if (!job) {
         return job.error();
     }
-    if (!request.is_owner() || is_in((*job)->state, mask_running) || (*job)->is_immutable) {
-        return not_permitted(!request.is_owner() ? "only the instance owner may update a job here"
-                                                 : "update of a running or immutable job is not supported");
+    if (!request.is_owner() || (*job)->is_immutable) {
+        return not_permitted(!request.is_owner() ? "only the instance owner may update a job here" : no_update);
+    }
+    if (is_in((*job)->state, mask_running)) {
+        return update_running(**job, updates);
     }
     if (auto allowed = check_update(**job, updates); !allowed) {
         return allowed.error();
@@ -357,8 +395,7 @@ Answer Control::update(const Request& request) {
         }
     }
     // The owner may give any duration, as in flux-core; limits and plugins have a say in the rest.
-    const bool is_duration_alone =
-        json_object_size(updates) == 1 && json_object_get(updates, "attributes.system.duration") != nullptr;
+    const bool is_duration_alone = json_object_size(updates) == 1 && json_object_get(updates, duration_key) != nullptr;
     if (!is_duration_alone) {
         const std::string text = updated->dump();
         if (auto kept = engine_.queues().check_limits(jobspec_facts(text), text); !kept) {

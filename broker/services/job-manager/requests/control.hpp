@@ -22,6 +22,7 @@ class Control : public Component {
     Answer urgency(const Request& request);
     Answer memo(const Request& request);
     Answer update(const Request& request);
+    Answer update_running(Job& job, json_t* updates);
     Answer post_event(const Request& request);
     Status check_update(Job& job, const json_t* updates);
     Status follow_queue(const Job& job, json_t* jobspec, json_t* changes);
