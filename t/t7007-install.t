@@ -76,10 +76,10 @@ test_expect_success STOCK_FLUX 'Flux'"'"'s own scheduler stays where the configu
 for scheduler in sched-weir-easy sched-weir-fcfs; do
 	export scheduler
 	test_expect_success STOCK_FLUX,MODPROBE "alternatives.sched = $scheduler, with Flux's own arguments: a job runs through it" '
-		printf "[modules]\nalternatives.sched = \"%s\"\n%s.args = [\"queue-depth=8\", \"log-level=info\"]\n" $scheduler $scheduler >alt.toml &&
+		printf "[modules]\nalternatives.sched = \"%s\"\n%s.args = [\"queue-depth=8\", \"log-level=INFO\", \"pool-class=TreePool\"]\n" $scheduler $scheduler >alt.toml &&
 		flux_with "$(pwd)/alt.toml" "flux module list; flux module stats $scheduler; flux run -n1 echo through; flux dmesg" >alt.out &&
 		grep "^$scheduler .*sched" alt.out && grep "queue_depth\": *8" alt.out && grep "^through" alt.out &&
-		test_must_fail grep "^sched-simple " alt.out && test_must_fail grep "ready: easy\|ready: fcfs" alt.out
+		test_must_fail grep "^sched-simple " alt.out && test_must_fail grep "ready: easy\|ready: fcfs" alt.out && grep "pool-class= has no effect" alt.out
 	'
 done
 test_expect_success STOCK_FLUX,MODPROBE 'a parent and its child come up with job-route and its plugin by configuration alone; a routed job runs' '

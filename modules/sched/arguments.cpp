@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <string>
 
@@ -22,8 +23,10 @@ std::optional<std::uint32_t> positive(std::string_view text) {
     return number;
 }
 
-/// RFC 5424 severity by Flux's name.
-std::optional<int> severity_named(std::string_view name) {
+/// RFC 5424 severity by Flux's name, in capitals or not.
+std::optional<int> severity_named(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     constexpr std::array<std::string_view, 8> names{"emerg",   "alert",  "crit", "err",
                                                     "warning", "notice", "info", "debug"};
     const auto* const found = std::find(names.begin(), names.end(), name);
@@ -74,11 +77,15 @@ Status read_argument(Settings& settings, std::string_view argument) {
         return read_depth(settings, argument, value, "limited=");
     }
     if (key == "log-level") {
-        const auto level = severity_named(value);
+        const auto level = severity_named(std::string(value));
         if (!level) {
             return wrong(argument, "log-level is emerg, alert, crit, err, warning, notice, info or debug");
         }
         settings.log_level = *level;
+        return Done{};
+    }
+    if (key == "pool-class") {
+        settings.has_pool_class = true;
         return Done{};
     }
     return wrong(argument,

@@ -63,6 +63,9 @@ SchedModule::SchedModule(flux_t* h, const Settings& settings)
       private_(flux::conf_table(h, "access")) {
     constexpr int request = FLUX_MSGTYPE_REQUEST;
     wants_annotations_ = is_before_085(h_);
+    if (settings_.has_pool_class) {
+        log(LOG_WARNING, "pool-class= has no effect: " + name_ + " has one kind of resource pool");
+    }
     nonce_ = static_cast<std::int64_t>(flux_reactor_time() * 1e6);
     flux_reactor_t* reactor = flux_get_reactor(h_);
     flux::register_service(h_, "sched");

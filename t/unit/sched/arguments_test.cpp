@@ -38,13 +38,16 @@ TEST_CASE("arguments: those of Flux's own schedulers are taken") {
     CHECK(read_all({"mode=limited=16"})->queue_depth == 16U);
     CHECK_FALSE(read_all({"queue-depth=8", "mode=unlimited"})->queue_depth);
     CHECK_FALSE(read_all({"queue-depth=8", "queue-depth=unlimited"})->queue_depth);
+    CHECK(read_all({"log-level=INFO"})->log_level == 6);
+    CHECK_FALSE(read_all({"log-level=info"})->has_pool_class);
+    CHECK(read_all({"pool-class=flux.resource.TreePool"})->has_pool_class);
 }
 
 TEST_CASE("arguments: a wrong one is named with what would be right") {
     for (const std::string_view argument :
          {"queue-depth=0", "queue-depth=", "queue-depth=-1", "queue-depth=8x", "queue-depth=4294967296", "mode=8",
           "mode=limited=", "log-level=loud", "policy=conservativ", "node-choice=worst", "queue_depth=8", "",
-          "pool-class=a"}) {
+          "pool_class=a"}) {
         const auto settings = read_all({argument});
         INFO(argument);
         REQUIRE_FALSE(settings);
@@ -52,7 +55,7 @@ TEST_CASE("arguments: a wrong one is named with what would be right") {
     }
     CHECK(read_all({"queue-depth=0"}).error().message ==
           "\"queue-depth=0\": write \"unlimited\" or \"N\", N from 1 to 4294967295");
-    CHECK(read_all({"pool-class=a"}).error().message ==
-          "\"pool-class=a\": unknown argument; this module takes policy=, node-choice=, queue-depth=, mode= and "
+    CHECK(read_all({"pool_class=a"}).error().message ==
+          "\"pool_class=a\": unknown argument; this module takes policy=, node-choice=, queue-depth=, mode= and "
           "log-level=");
 }
