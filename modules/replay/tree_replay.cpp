@@ -1,44 +1,52 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the events of a replay over a tree: submissions, ends, messages between the parent and its partitions, the
-// seconds that the route table counts.
+// Owns: the events of a replay over a tree: submissions, ends, messages between an instance and its partitions, the
+// seconds that the route tables count.
 #include "modules/replay/tree_replay.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <memory>
 #include <queue>
 
-#include "modules/replay/child.hpp"
-#include "modules/replay/parent.hpp"
+#include "modules/replay/instance.hpp"
+#include "modules/replay/refusal.hpp"
+#include "modules/replay/root_queue.hpp"
 
 namespace weir {
 namespace {
 
-using namespace std::chrono_literals;
-using replay::Child;
-using replay::Parent;
+using replay::Instance;
+using replay::News;
 
 constexpr int rounds_max = 1'000'000;  ///< at one instant; more rounds mean an endless loop
+constexpr std::size_t root = 0;        ///< the partitions follow, each before those that it has
 
 struct Message {
     Instant at;
-    std::size_t partition = 0;
+    std::size_t below = 0;  ///< the lower end of its link
     bool is_up = false;
     std::vector<route::ChildEvent> events;  ///< up
-    std::vector<route::Order> orders;       ///< down; none: an answer to a report
+    std::vector<replay::SentOrder> orders;  ///< down; none: an answer to a report
     std::uint64_t acked = 0;
+};
+
+/// An instance, and its place in the tree.
+struct Node {
+    std::size_t above = root;
+    std::size_t place = 0;           ///< among the partitions of the one above
+    std::vector<std::size_t> below;  ///< by place
+    Instance instance;
 };
 
 class TreeReplay {
   public:
     TreeReplay(const SimTree& tree, const OutcomeSink& sink, const SimTreeHooks& hooks)
-        : tree_(tree), sink_(sink), hooks_(hooks), order_(hooks.common.order), parent_(tree, order_) {
-        for (const SimPartition& partition : tree.partitions) {
-            children_.push_back(
-                std::make_unique<Child>(partition.cores, partition.scheduler,
-                                        [this](route::JobId id) -> const SimJob& { return parent_.job(id); }));
-            can_leave_out_ = can_leave_out_ && !std::holds_alternative<KeptReservations>(partition.scheduler);
+        : tree_(tree), sink_(sink), hooks_(hooks), queue_(hooks.common.order) {
+        nodes_.push_back({root, 0, {}, Instance(tree, nullptr)});
+        grow(root, tree.partitions);
+        for (std::size_t node = root + 1; node < nodes_.size(); node++) {
+            auto& those = nodes_[node].below.empty() ? leaves_ : middles_;
+            those.push_back(node);
         }
     }
 
@@ -59,8 +67,8 @@ class TreeReplay {
         }
         counters_.never_started = never_started();
         counters_.considered = 0;
-        for (const auto& child : children_) {
-            counters_.considered += child->considered();
+        for (const std::size_t leaf : leaves_) {
+            counters_.considered += nodes_[leaf].instance.considered();
         }
         return good ? Result<SimCounters>(counters_) : Result<SimCounters>(good.error());
     }
@@ -69,27 +77,36 @@ class TreeReplay {
     struct End {
         Instant at;
         Instant start;
-        route::JobId id;
-        std::size_t partition = 0;
+        std::uint64_t place = 0;  ///< in the log
+        std::size_t leaf = 0;
         friend bool operator>(const End& a, const End& b) {
-            return std::tuple(a.at, a.start, a.id) > std::tuple(b.at, b.start, b.id);
+            return std::tuple(a.at, a.start, a.place) > std::tuple(b.at, b.start, b.place);
         }
     };
+
+    void grow(std::size_t above, const std::vector<SimPartition>& partitions) {
+        for (const SimPartition& partition : partitions) {
+            const std::size_t node = nodes_.size();
+            nodes_.push_back({above, nodes_[above].below.size(), {}, Instance(tree_, &partition)});
+            nodes_[above].below.push_back(node);
+            can_leave_out_ = can_leave_out_ && !std::holds_alternative<KeptReservations>(partition.scheduler);
+            grow(node, partition.partitions);
+        }
+    }
 
     // ---- time ----
 
     bool is_reporting() const {
-        return std::any_of(children_.begin(), children_.end(), [](const auto& child) { return child->is_reporting(); });
+        return std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.instance.is_reporting(); });
     }
     bool is_going_on() const {
-        return next_ || !ends_.empty() || !messages_.empty() || is_reporting() || is_letting_go();
+        return next_ || !ends_.empty() || !messages_.empty() || is_reporting() || queue_.lets_go();
     }
-    bool is_letting_go() const { return order_ != nullptr && parent_.waiting() > 0 && order_->lets_go() != never; }
     bool is_due() const { return !messages_.empty() && messages_.front().at <= counters_.now; }
     /// Whether any waiting job would start somewhere if it were first and nothing were reserved.
     bool could_start() const {
-        return parent_.waiting() > 0 && std::any_of(children_.begin(), children_.end(), [this](const auto& child) {
-                   return parent_.least_cores() <= child->free_cores();
+        return queue_.waiting() > 0 && std::any_of(leaves_.begin(), leaves_.end(), [this](std::size_t leaf) {
+                   return queue_.least_cores() <= nodes_[leaf].instance.free_cores();
                });
     }
 
@@ -100,22 +117,19 @@ class TreeReplay {
         if (tree_.report_interval > Duration{} && is_reporting()) {
             next = std::min(next, next_multiple(tree_.report_interval));
         }
-        wake_ = order_ != nullptr && parent_.waiting() > 0 ? order_->wakes() : never;
+        wake_ = queue_.wakes();
         if (wake_ > counters_.now && wake_ < next && can_leave_out_ && !could_start()) {
-            wake_ = order_->wakes_last(next);
+            wake_ = queue_.wakes_last(next);
         }
         return wake_ > counters_.now ? std::min(next, wake_) : next;
     }
     /// The next whole second that alone moves jobs.
     Instant next_tick() const {
-        const auto seconds = children_.size() > 1 && parent_.waiting() > 0 ? parent_.next_move() : std::nullopt;
-        return seconds ? second_ + std::chrono::seconds(*seconds) : never;
-    }
-    /// The route table counts the seconds up to now.
-    void count_seconds() {
-        const auto second = std::chrono::floor<std::chrono::seconds>(counters_.now);
-        parent_.tick((second - second_) / 1s);
-        second_ = second;
+        Instant next = at_root().next_move();
+        for (const std::size_t middle : middles_) {
+            next = std::min(next, nodes_[middle].instance.next_move());
+        }
+        return next;
     }
     /// The first one behind now.
     Instant next_multiple(Duration step) const {
@@ -141,7 +155,7 @@ class TreeReplay {
     Status at_event(const JobSource& source) {
         const Instant now = counters_.now;
         for (; !ends_.empty() && ends_.top().at == now; ends_.pop()) {
-            children_[ends_.top().partition]->end(ends_.top().id);
+            nodes_[ends_.top().leaf].instance.end(ends_.top().place);
         }
         if (Status good = deliver(); !good) {
             return good;
@@ -152,69 +166,51 @@ class TreeReplay {
                 return good;
             }
         }
-        count_seconds();
-        if (parent_.wants_order() || wake_ == now) {
-            parent_.prioritize(now);
+        at_root().count_seconds(now);
+        if (queue_.wants_order() || wake_ == now) {
+            for (const auto& [id, priority] : queue_.prioritize(now)) {
+                at_root().set_priority(id, priority);
+            }
         }
         return settle(true);
     }
 
     Status at_tick() {
-        count_seconds();
+        at_root().count_seconds(counters_.now);
         return settle(false);
     }
 
     void submit(const SimJob& job) {
         last_submit_ = job.submit;
-        const std::uint64_t place = counters_.submitted++;
-        if (const auto why = refusal(job)) {
+        auto known = std::make_shared<replay::LogJob>();
+        known->job = job;
+        known->place = counters_.submitted++;
+        known->facts = facts_of(job);
+        if (const auto why = replay::refusal_of(tree_.partitions, known->facts, job.user)) {
             refused_++;
             if (hooks_.refused) {
                 hooks_.refused(job, *why);
             }
             return;
         }
-        parent_.submit(job, place, counters_.now);
-        counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - refused_ - parent_.ended());
+        const route::LocalId id = at_root().submit(known);
+        queue_.submitted(id, job, counters_.now);
+        counters_.in_system_max = std::max(counters_.in_system_max, counters_.submitted - refused_ - ended_);
+    }
+
+    route::JobFacts facts_of(const SimJob& job) const {
+        route::JobFacts facts;
+        facts.queue = tree_.queue_of(job);
+        facts.cores = job.cores;
+        facts.account = tree_.account_of ? tree_.account_of(job) : "";
+        facts.duration = job.limit == Duration::max() ? Duration::zero() : job.limit;
+        return facts;
     }
 
     /// Those that still wait at the end.
     NeverStarted never_started() const {
         const std::uint64_t count = counters_.interrupted ? 0 : counters_.submitted - refused_ - counters_.started;
-        return {count, count > 0 && parent_.waiting() > 0 ? parent_.first_waiting().number : 0};
-    }
-
-    /// Nothing: a partition can hold it.
-    std::optional<Refusal> refusal(const SimJob& job) const {
-        const route::JobFacts facts = replay::facts_of(tree_, job);
-        const std::string& queue = facts.queue;
-        std::int64_t most = 0;
-        std::vector<route::PartitionWord> against;
-        for (const SimPartition& partition : tree_.partitions) {
-            const auto has = [&queue](const std::vector<std::string>& queues) {
-                return std::find(queues.begin(), queues.end(), queue) != queues.end();
-            };
-            if (!has(partition.queues) && !has(partition.overflow)) {
-                continue;
-            }
-            if (auto misfit = route::misfit_of(partition.rules, facts, job.user)) {
-                against.push_back({partition.name, {}, std::move(misfit)});
-            } else {
-                most = std::max(most, partition.cores);
-            }
-        }
-        if (most == 0 && !against.empty()) {
-            return Refusal{"taken by no partition of its queue", "is refused: " + *route::refusal_text(queue, against)};
-        }
-        if (most == 0) {
-            return Refusal{"of a queue that no partition serves", "is of queue " + queue};
-        }
-        if (job.cores <= most) {
-            return std::nullopt;
-        }
-        return Refusal{"larger than every partition of its queue", "wants " + std::to_string(job.cores) +
-                                                                       " cores; the largest partition of queue " +
-                                                                       queue + " has " + std::to_string(most)};
+        return {count, count > 0 && queue_.waiting() > 0 ? at_root().job(queue_.first_waiting()).number : 0};
     }
 
     // ---- messages ----
@@ -225,63 +221,101 @@ class TreeReplay {
     }
 
     void send_reports() {
-        for (std::size_t i = 0; i < children_.size(); i++) {
+        for (std::size_t node = root + 1; node < nodes_.size(); node++) {
             Message message;
-            message.events = children_[i]->report();
+            message.events = nodes_[node].instance.report();
             if (!message.events.empty()) {
-                message.partition = i;
+                message.below = node;
                 message.is_up = true;
                 send(std::move(message));
             }
         }
     }
 
-    /// All that is due now, and what follows from it at once.
+    /// All that is due now, and what follows from it at once below the root.
     Status deliver() {
         while (true) {
             if (may_report()) {
                 send_reports();
             }
-            if (!is_due()) {
-                return Done{};
+            if (is_due()) {
+                Message message = std::move(messages_.front());
+                messages_.pop_front();
+                if (Status good = receive(std::move(message)); !good) {
+                    return good;
+                }
+                continue;
             }
-            Message message = std::move(messages_.front());
-            messages_.pop_front();
-            if (Status good = receive(std::move(message)); !good) {
-                return good;
+            bool is_news = false;
+            for (const std::size_t middle : middles_) {
+                nodes_[middle].instance.count_seconds(counters_.now);
+                is_news = act(middle) || is_news;
+            }
+            if (!is_news) {
+                return Done{};
             }
         }
     }
 
     Status receive(Message message) {
-        Child& child = *children_[message.partition];
+        const Node& below = nodes_[message.below];
         if (message.is_up) {
             Message answer;
-            answer.partition = message.partition;
-            answer.acked = parent_.report(message.partition, std::move(message.events), counters_.now);
+            answer.below = message.below;
+            answer.acked = nodes_[below.above].instance.take_report(below.place, std::move(message.events));
             send(std::move(answer));
-            return Done{};
+            return heed(below.above);
         }
+        Instance& instance = nodes_[message.below].instance;
         if (message.orders.empty()) {
-            child.acked(message.acked);
+            instance.acked(message.acked);
             return Done{};
         }
-        child.take(message.orders);
-        for (const route::JobId id : child.take_started()) {
-            if (Status good = start(message.partition, id); !good) {
-                return good;
+        instance.take(message.orders);
+        return heed(message.below);
+    }
+
+    /// One instance with partitions. \return whether it had anything to do.
+    bool act(std::size_t node) {
+        auto orders = nodes_[node].instance.act();
+        if (!orders) {
+            return false;
+        }
+        for (auto& [place, some] : *orders) {
+            Message message;
+            message.below = nodes_[node].below[place];
+            message.orders = std::move(some);
+            send(std::move(message));
+        }
+        return true;
+    }
+
+    /// What an instance has put on record. Jobs start in leaves; the order of the queue knows what the root knows.
+    Status heed(std::size_t node) {
+        const bool is_leaf = nodes_[node].instance.is_leaf();
+        for (const News& news : nodes_[node].instance.take_news()) {
+            if (is_leaf && news.kind == News::Kind::started) {
+                if (Status good = start(node, *news.job); !good) {
+                    return good;
+                }
+            } else if (node == root && news.kind == News::Kind::allocated) {
+                queue_.allocated(news.id, news.job->job, counters_.now);
+            } else if (node == root && news.kind == News::Kind::finished) {
+                queue_.finished(news.id, news.job->job, counters_.now);
+            } else if (node == root && news.kind == News::Kind::ended) {
+                ended_++;
             }
         }
         return Done{};
     }
 
-    Status start(std::size_t partition, route::JobId id) {
-        Outcome outcome{parent_.job(id), counters_.now, parent_.place(id)};
+    Status start(std::size_t leaf, const replay::LogJob& job) {
+        Outcome outcome{job.job, counters_.now, job.place};
         if (outcome.job.run > never - counters_.now) {
             return about(outcome.job, "would end after the end of time");
         }
-        ends_.push({outcome.end(), counters_.now, id, partition});
-        outcome.job.partition = static_cast<std::uint16_t>(partition + 1);
+        ends_.push({outcome.end(), counters_.now, job.place, leaf});
+        outcome.job.partition = static_cast<std::uint16_t>(leaf);
         counters_.started++;
         sink_(outcome);
         return Done{};
@@ -294,52 +328,64 @@ class TreeReplay {
             if (Status good = deliver(); !good) {
                 return good;
             }
-            for (auto& [partition, orders] : parent_.act(counters_.now)) {
-                Message message;
-                message.partition = partition;
-                message.orders = std::move(orders);
-                send(std::move(message));
+            act(root);
+            if (Status good = heed(root); !good) {
+                return good;
             }
             if (is_due()) {
                 continue;
             }
             bool is_news = false;
-            for (const auto& child : children_) {
-                if (with_all || (child->wants_pass() && child->has_waiting())) {
+            for (const std::size_t leaf : leaves_) {
+                Instance& instance = nodes_[leaf].instance;
+                if (with_all || (instance.wants_pass() && instance.has_waiting())) {
                     counters_.passes++;
-                    is_news = child->pass(counters_.now) || is_news;
+                    is_news = instance.pass(counters_.now) || is_news;
                 }
             }
             with_all = false;
             if (!is_news) {
-                counters_.ended = parent_.ended();
+                counters_.ended = ended_;
                 return Done{};
             }
         }
     }
 
+    Instance& at_root() { return nodes_[root].instance; }
+    const Instance& at_root() const { return nodes_[root].instance; }
+
     const SimTree& tree_;
     const OutcomeSink& sink_;
     const SimTreeHooks& hooks_;
-    QueueOrder* order_;
-    Parent parent_;
-    std::vector<std::unique_ptr<Child>> children_;
-    bool can_leave_out_ = true;  ///< a pass without a start changes nothing under policies that reserve anew
+    replay::RootQueue queue_;
+    std::deque<Node> nodes_;
+    std::vector<std::size_t> leaves_;
+    std::vector<std::size_t> middles_;  ///< partitions with partitions, each before those that it has
+    bool can_leave_out_ = true;         ///< a pass without a start changes nothing under policies that reserve anew
     SimCounters counters_;
     std::uint64_t refused_ = 0;
+    std::uint64_t ended_ = 0;  ///< jobs whose end the root has on record
     std::optional<SimJob> next_;
     Instant last_submit_{};
     Instant wake_ = never;
-    Instant second_{};              ///< up to which the route table counted
     std::deque<Message> messages_;  ///< in order of arrival: every message takes as long
     std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
+
+std::size_t count_of(const std::vector<SimPartition>& partitions) {
+    std::size_t count = partitions.size();
+    for (const SimPartition& one : partitions) {
+        count += count_of(one.partitions);
+    }
+    return count;
+}
 
 }  // namespace
 
 Result<SimCounters> simulate_tree(const SimTree& tree, const JobSource& source, const OutcomeSink& sink,
                                   const SimTreeHooks& hooks) {
-    WEIR_CHECK(!tree.partitions.empty() && tree.partitions.size() <= std::numeric_limits<std::uint16_t>::max());
+    const std::size_t count = count_of(tree.partitions);
+    WEIR_CHECK(count > 0 && count <= std::numeric_limits<std::uint16_t>::max());
     return TreeReplay(tree, sink, hooks).run(source);
 }
 

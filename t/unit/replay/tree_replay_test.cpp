@@ -8,33 +8,18 @@
 #include <map>
 
 #include "libsched/sim/priority_order.hpp"
-#include "modules/replay/child.hpp"
+#include "modules/replay/instance.hpp"
 #include "t/unit/draws.hpp"
 #include "t/unit/libsched/workload.hpp"
 #include "t/unit/replay/trees.hpp"
 
 using namespace weir;
 using test::at;
+using test::job;
+using test::seconds_of;
 using test::secs;
 
 namespace {
-
-SimJob job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
-    SimJob one;
-    one.number = number;
-    one.submit = at(submit);
-    one.run = one.limit = secs(run);
-    one.cores = cores;
-    return one;
-}
-
-std::vector<std::int64_t> seconds_of(const std::vector<Instant>& starts) {
-    std::vector<std::int64_t> seconds;
-    for (const Instant start : starts) {
-        seconds.push_back(start == never ? -1 : start.time_since_epoch().count() / 1'000'000);
-    }
-    return seconds;
-}
 
 /// The same jobs by up to four users.
 std::vector<SimJob> by_users(std::vector<SimJob> jobs) {
@@ -66,7 +51,7 @@ const std::vector<std::string> policies = {"fcfs",   "first-fit",    "easy",    
 
 }  // namespace
 
-// Mutant: modules/replay/parent.cpp: event.userid = job.user; => ;
+// Mutant: modules/replay/instance.cpp: event.userid = job->job.user; => ;
 TEST_CASE("tree: limits of a partition hold, in all and for each user") {
     SimTree tree = test::tree_of({8});
     tree.partitions[0].limits = {3, {}, 1, {}};
@@ -79,7 +64,7 @@ TEST_CASE("tree: limits of a partition hold, in all and for each user") {
     CHECK(seconds_of(test::tree_starts(result, jobs.size())) == std::vector<std::int64_t>{0, 10, 0, 10, 0, 10, 20, 30});
 }
 
-// Mutant: modules/replay/tree_replay.cpp: a.start, a.id) > => b.start, a.id) >
+// Mutant: modules/replay/tree_replay.cpp: a.start, a.place) > => b.start, a.place) >
 TEST_CASE("tree: one partition of the whole machine starts every job when one pool does, under every policy") {
     draw::property("one partition, no delay, any depth", [] {
         const int cores = draw::in_range(1, 9);
@@ -90,9 +75,9 @@ TEST_CASE("tree: one partition of the whole machine starts every job when one po
     });
 }
 
-// Mutant: modules/replay/child.cpp: static_cast<std::uint32_t>(order.priority) => 1U
-// Mutant: modules/replay/parent.cpp: order_->ended(entry.job, JobId{entry.slot}, now); => {}
-// Mutant: modules/replay/tree_replay.cpp: if (parent_.wants_order() || wake_ == now) { => if (parent_.wants_order()) {
+// Mutant: modules/replay/instance.cpp: static_cast<std::uint32_t>(order.priority) => 1U
+// Mutant: modules/replay/root_queue.cpp: order_->ended(job, JobId{slot}, now); => {}
+// Mutant: modules/replay/tree_replay.cpp: if (queue_.wants_order() || wake_ == now) { => if (queue_.wants_order()) {
 TEST_CASE("tree: the same under an order by fair share and age") {
     draw::property("one partition under multifactor", [] {
         const int cores = draw::in_range(1, 9);
@@ -153,8 +138,8 @@ TEST_CASE("tree: two queues with a partition each start every job when two pools
     });
 }
 
-// Mutant: modules/replay/child.cpp: if (copy.allocated == never) { => if (copy.allocated != never) {
-// Mutant: modules/replay/tree_replay.cpp: static_cast<std::uint16_t>(partition + 1) => static_cast<std::uint16_t>(1)
+// Mutant: modules/replay/instance.cpp: if (is_leaf() && what.is_allocated) { => if (is_leaf() && !what.is_allocated) {
+// Mutant: modules/replay/tree_replay.cpp: static_cast<std::uint16_t>(leaf) => static_cast<std::uint16_t>(1)
 TEST_CASE("tree: every job that a partition can hold runs once, on cores that are free, after it was submitted") {
     draw::property("random trees", [] {
         SimTree tree;
@@ -197,20 +182,21 @@ TEST_CASE("tree: every job that a partition can hold runs once, on cores that ar
     });
 }
 
-// Mutant: modules/job-route/child_link.cpp: entry != by_local_.end()) { => false) {
 TEST_CASE("tree: a copy is let begin however often its job was recalled before") {
     using route::Order;
-    const SimJob one = job(1, 0, 10, 4);
-    const Policy policy = Easy{};
-    replay::Child child(4, policy, [&](route::JobId) -> const SimJob& { return one; });
+    const SimTree tree = test::tree_of({4});
+    replay::Instance leaf(tree, &tree.partitions[0]);
     const auto tell = [&](Order::Kind kind, std::uint64_t id) {
+        auto known = std::make_shared<replay::LogJob>();
+        known->job = job(1, 0, 10, 4);
+        known->place = id;
         Order order;
         order.kind = kind;
         order.id = route::JobId{id};
         order.priority = 1;
-        child.take({order});
-        for (auto events = child.report(); !events.empty(); events = child.report()) {
-            child.acked(events.back().seq);
+        leaf.take({{order, kind == Order::Kind::submit ? known : nullptr}});
+        for (auto events = leaf.report(); !events.empty(); events = leaf.report()) {
+            leaf.acked(events.back().seq);
         }
     };
     for (std::size_t i = 0; i <= route::EndedCopies::max; i++) {
@@ -220,9 +206,13 @@ TEST_CASE("tree: a copy is let begin however often its job was recalled before")
     tell(Order::Kind::submit, 7);
     tell(Order::Kind::submit, 8);
     tell(Order::Kind::cancel, 8);
-    CHECK(child.pass(at(0)));
+    CHECK(leaf.pass(at(0)));
+    (void)leaf.take_news();
     tell(Order::Kind::go, 7);
-    CHECK(child.take_started() == std::vector{route::JobId{7}});
+    const auto news = leaf.take_news();
+    REQUIRE(news.size() == 1);
+    CHECK(news[0].kind == replay::News::Kind::started);
+    CHECK(news[0].job->place == 7);
 }
 
 TEST_CASE("tree: two partitions, by hand") {
@@ -245,7 +235,7 @@ TEST_CASE("tree: a link takes its time five times before a job starts, since one
 }
 
 // Mutant: modules/job-route/hand_down.hpp: ticks > stuck_after_max ? ticks : 0; => ticks > 9 * stuck_after_max ? 1 : 0;
-// Mutant: modules/replay/parent.cpp: 4 * tree.link_delay + tree.report_interval => 4 * tree.link_delay
+// Mutant: modules/replay/instance.cpp: 4 * tree.link_delay + tree.report_interval + => 4 * tree.link_delay +
 TEST_CASE("tree: of several partitions the one that has a job keeps it while messages are on the way, however slow") {
     SimTree tree = test::tree_of({4, 4});
     SECTION("a slow link") {
@@ -286,8 +276,7 @@ TEST_CASE("tree: what no partition of its queue can hold is refused and named, a
     CHECK(seconds_of(test::tree_starts(result, 4)) == std::vector<std::int64_t>{-1, -1, 0, -1});
 }
 
-// Mutant: modules/replay/tree_replay.cpp: parent_.waiting() > 0 ? parent_.next_move() : => parent_.waiting() > 9 ?
-// parent_.next_move() :
+// Mutant: modules/replay/instance.cpp: waiting_ > 0 ? table_.next_move() => waiting_ > 9 ? table_.next_move()
 TEST_CASE("tree: a job that is refused changes no other job's start, and neither does a second that moves nothing") {
     draw::property("partitions of one queue", [] {
         const std::vector<std::int64_t> cores = {draw::in_range(2, 9), draw::in_range(2, 9)};
@@ -320,7 +309,7 @@ TEST_CASE("tree: a job that is refused changes no other job's start, and neither
     });
 }
 
-// Mutant: modules/replay/parent.cpp: one.overflow, one.cores, => {}, one.cores,
+// Mutant: modules/replay/instance.cpp: one.overflow, one.cores, => {}, one.cores,
 TEST_CASE("tree: a partition runs the jobs of another queue while none of its own waits") {
     SimTree tree = test::tree_of({4, 4});
     tree.partitions[1].queues = {"other"};
@@ -333,7 +322,7 @@ TEST_CASE("tree: a partition runs the jobs of another queue while none of its ow
     CHECK(result.outcomes.at(1).job.partition == 2);
 }
 
-// Mutant: modules/replay/parent.cpp: one.cores, one.rules, => one.cores, {},
+// Mutant: modules/replay/instance.cpp: one.cores, one.rules, => one.cores, {},
 TEST_CASE("tree: a partition takes what its rules say, and what none takes is refused") {
     SimTree tree = test::tree_of({4, 4});
     tree.partitions[0].rules.duration.most = secs(100);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "modules/replay/tree_replay.hpp"
+#include "t/unit/libsched/workload.hpp"
 
 namespace weir::test {
 
@@ -48,6 +49,23 @@ inline TreeResult replay_tree(const SimTree& tree, const std::vector<SimJob>& jo
     REQUIRE_FALSE(done->interrupted);
     result.counters = *done;
     return result;
+}
+
+inline SimJob job(std::int64_t number, std::int64_t submit, std::int64_t run, std::uint32_t cores) {
+    SimJob one;
+    one.number = number;
+    one.submit = at(submit);
+    one.run = one.limit = secs(run);
+    one.cores = cores;
+    return one;
+}
+
+inline std::vector<std::int64_t> seconds_of(const std::vector<Instant>& starts) {
+    std::vector<std::int64_t> seconds;
+    for (const Instant start : starts) {
+        seconds.push_back(start == never ? -1 : start.time_since_epoch().count() / 1'000'000);
+    }
+    return seconds;
 }
 
 /// By place in the log; `never`: it did not start.
