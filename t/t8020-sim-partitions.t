@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='weir sim over partitions: schedules worked out by hand, one partition against one pool, figures, bad files, interruption'
+test_description='weir sim over partitions, at any depth: schedules worked out by hand, one partition against one pool, figures, bad files, interruption'
 
 . "${SHARNESS_SH:-/usr/share/sharness/sharness.sh}"
 use_weir
@@ -93,19 +93,84 @@ test_expect_success 'a link takes five messages from a submission to a start, an
 	weir sim run -p rare.toml -q --starts=got5 short.swf && test_cmp expected got5
 '
 
+# ---- partitions of partitions ----
+
+cat >deep.toml <<EOT
+[[partition]]
+name = "long"
+queues = ["all"]
+cores = 4
+[[partition.partition]]
+name = "l1"
+queues = ["all"]
+cores = 2
+[[partition.partition]]
+name = "l2"
+queues = ["all"]
+scheduler = "fcfs"
+cores = 2
+[[partition]]
+name = "short"
+queues = ["all"]
+cores = 4
+EOT
+# Job 1 wants four cores: long has as many, but no partition of it. So it runs in short, and jobs 2 and 3 take l1 and l2.
+# Job 4 is submitted when all is full, and gets the cores of job 3. Job 5 is too large.
+{
+	echo "; MaxProcs: 8"
+	line 1 0 100 4 1
+	line 2 0 60 2 1
+	line 3 0 50 2 1
+	line 4 1 10 2 1
+	line 5 1 10 5 1
+} >deep.swf
+test_expect_success 'partitions of a partition: the schedule that was worked out by hand; figures of each, by path, and of the outer one' '
+	printf "job,start\n1,0\n2,0\n3,0\n4,50\n" >expected &&
+	weir sim run -p deep.toml --starts=got -o out.csv deep.swf >text && test_cmp expected got && cat text &&
+	grep "^deep.swf under easy and fcfs in 3 partitions on 8 cores" text &&
+	grep "^refused      1 (larger than every partition of its queue), first: job 5 wants 5 cores; the largest partition of queue all has 4" text &&
+	grep "^long  *4  *3 " text && grep "^long/l1  *2  *1 " text && grep "^long/l2  *2  *2 " text && grep "^short  *4  *1 " text &&
+	test "$(cut -d, -f1,5 out.csv | tail -n +2 | tr "\n" " ")" = "1,4 2,2 3,3 4,3 "
+'
+test_expect_success 'the same as JSON: an outer one has no scheduler, and its figures are the sums' '
+	weir sim run -p deep.toml --json deep.swf >j && json_is j weir.sim-run/1 &&
+	test "$(field j "[(p[\"name\"], p[\"scheduler\"], p[\"jobs\"], round(p[\"utilization\"] * 100 * p[\"cores\"])) for p in d[\"partitions\"]]")" = \
+		"[('"'long', '', 3, 240), ('long/l1', 'easy', 1, 120), ('long/l2', 'fcfs', 2, 120), ('short', 'easy', 1, 400)"']" &&
+	test "$(field j "sum(p[\"jobs\"] for p in d[\"partitions\"] if p[\"scheduler\"]) == d[\"jobs\"]")" = True
+'
+test_expect_success 'each level takes three messages more; a comparison names the partitions, and has their settings' '
+	{ echo "; MaxProcs: 8" && line 1 0 100 2 1 && line 2 4 100 4 1; } >few.swf && { printf "[sim]\nlink-delay = \"20ms\"\n" && cat deep.toml; } >slow.toml &&
+	weir sim run -p slow.toml -q -o slow.csv few.swf && test "$(cut -d, -f1,5,8 slow.csv | tail -n +2 | tr "\n" " ")" = "1,2,0.16 2,4,4.1 " &&
+	weir sim compare --fair-starts=0 two.toml deep.toml --trace=deep.swf -o both.json >table && grep "^long/l2 *2 " table &&
+	test "$(field both.json "[q[\"name\"] for q in d[\"policies\"][1][\"settings\"][\"partitions\"][\"partition\"][0][\"partition\"]]")" = "['"'l1', 'l2'"']"
+'
+test_expect_success 'rules and limits of an inner partition hold' '
+	sed "s/^name = \"l2\"/&\ntakes = { duration-max = \"55s\" }\nlimits = { running-jobs-max = 1 }/" deep.toml >inner.toml &&
+	{ echo "; MaxProcs: 8" && line 1 0 100 4 1 && line 2 0 60 2 1 && line 3 0 60 2 1 && line 4 1 10 1 1 && line 5 1 10 1 1; } >inner.swf &&
+	printf "job,start\n1,0\n2,0\n3,60\n4,1\n5,11\n" >expected && weir sim run -q -p inner.toml --starts=got inner.swf && sort -n got >sorted && test_cmp expected sorted
+'
+
 # ---- against one pool ----
 
-test_expect_success 'a partition that has the whole machine starts every job when one pool does, to the byte, under every scheduler' '
-	weir sim generate --jobs=1500 --cores=64 --users=6 --load=0.9 --seed=3 -o load.swf.gz && whole whole.toml 64 &&
+# inside FILE CORES: the same as a partition of a partition of a partition
+inside() {
+	for above in "" "partition." "partition.partition."; do
+		printf "[[${above}partition]]\nname = \"all\"\ncores = %s\n" "$2" || return 1
+	done >"$1"
+}
+test_expect_success 'a partition that has the whole machine, at whatever depth, starts every job when one pool does, to the byte' '
+	weir sim generate --jobs=1500 --cores=64 --users=6 --load=0.9 --seed=3 -o load.swf.gz && whole whole.toml 64 && inside inside.toml 64 &&
 	for scheduler in fcfs first-fit easy easy-sjf hybrid conservative; do
 		weir sim run -q -s $scheduler --starts=pool.csv load.swf.gz &&
-		weir sim run -q -s $scheduler -p whole.toml --starts=tree.csv load.swf.gz && cmp pool.csv tree.csv || return 1
+		weir sim run -q -s $scheduler -p whole.toml --starts=tree.csv load.swf.gz && cmp pool.csv tree.csv &&
+		weir sim run -q -s $scheduler -p inside.toml --starts=deep.csv load.swf.gz && cmp pool.csv deep.csv || return 1
 	done
 '
 test_expect_success 'the same by fair share' '
-	printf "[weir]\npolicy = \"multifactor\"\nhalf-life = \"1d\"\nupdate-interval = \"30s\"\n" >fair.toml && cat fair.toml >both.toml &&
-	cat whole.toml >>both.toml && weir sim run -q -p fair.toml --starts=pool.csv load.swf.gz &&
-	weir sim run -q -p both.toml --starts=tree.csv load.swf.gz && cmp pool.csv tree.csv
+	printf "[weir]\npolicy = \"multifactor\"\nhalf-life = \"1d\"\nupdate-interval = \"30s\"\n" >fair.toml &&
+	weir sim run -q -p fair.toml --starts=pool.csv load.swf.gz && for file in whole inside; do
+		cat fair.toml $file.toml >both.toml && weir sim run -q -p both.toml --starts=tree.csv load.swf.gz && cmp pool.csv tree.csv || return 1
+	done
 '
 cat >each.toml <<EOT
 [sim]
@@ -153,10 +218,13 @@ queues = ["all"]
 cores = 24
 EOT
 test_expect_success 'two runs give the same bytes' '
-	for run in 1 2; do
-		weir sim run -p parts.toml --starts=$run.starts -o $run.csv --json load.swf.gz 2>/dev/null >$run.json || return 1
-	done &&
-	cmp 1.starts 2.starts && cmp 1.csv 2.csv && cmp 1.json 2.json
+	{ cat parts.toml && for part in 1 2; do printf "[[partition.partition]]\nname = \"b$part\"\nqueues = [\"all\"]\ncores = 12\n"; done; } >inner-parts.toml &&
+	for file in parts inner-parts; do
+		for run in 1 2; do
+			weir sim run -p $file.toml --starts=$run.starts -o $run.csv --json load.swf.gz 2>/dev/null >$run.json || return 1
+		done &&
+		cmp 1.starts 2.starts && cmp 1.csv 2.csv && cmp 1.json 2.json || return 1
+	done
 '
 
 # ---- comparisons ----
@@ -205,11 +273,15 @@ test_expect_success 'a bad file: every mistake with its line' '
 	grep "bad.toml:3: \[sim\] link-delay: must be a duration" err && grep "bad.toml:2: \[sim.queues\] x: must be the number of a queue" err &&
 	grep "bad.toml:4: \[sim\] default-queue: must be the name" err && test_cmp err err2
 '
-test_expect_success 'partitions that are larger than the machine, a scheduler that is none, partitions of partitions' '
+test_expect_success 'partitions that are larger than the machine, or than the one around them; a scheduler that is none; the same of inner ones' '
 	sed "s/cores = 4/cores = 5/" two.toml >bad.toml && bad 1 && grep "bad.toml: the partitions have 9 cores, the machine has 8" err &&
 	sed "2a scheduler = \"eazy\"" two.toml >bad.toml && bad 2 && grep "bad.toml:3: \[partition left\] scheduler: .*eazy" err &&
-	{ cat two.toml && printf "[[partition.partition]]\nname = \"below\"\ncores = 1\n"; } >bad.toml && bad 2 &&
-	grep "\[partition right\] partition: partitions of partitions are not replayed" err
+	sed "8s/2/5/" deep.toml >bad.toml && bad 2 && grep "bad.toml:[0-9]*: \[partition long\] partition: its partitions have 7 cores, and it has 4" err &&
+	sed "s/fcfs/fcsf/" deep.toml >bad.toml && bad 2 && grep "bad.toml:12: \[partition long.partition l2\] scheduler: .*fcsf" err &&
+	sed "s/^scheduler.*/takes = { qos = [\"high\"] }/" deep.toml >bad.toml && bad 2 &&
+	grep "bad.toml:12: \[partition long.partition l2\] takes: only rules by duration, cores, account and user are replayed" err &&
+	sed "s/^scheduler.*/overflow = [\"al\"]/" deep.toml >bad.toml && bad 2 &&
+	grep "bad.toml:12: \[partition long.partition l2\] overflow: no partition beside it serves the queue al; did you mean \"all\"" err
 '
 test_expect_success 'overflow to a queue that does not exist is refused, as by an instance: file, line and the nearest name' '
 	printf "[sim.queues]\n1 = \"all\"\n2 = \"batch\"\n" >names && { sed "3a overflow = [\"btach\"]" two.toml && cat names; } >bad.toml && bad 2 &&
@@ -222,6 +294,7 @@ test_expect_success 'overflow to a queue that does not exist is refused, as by a
 test_expect_success 'what has no effect is said' '
 	printf "[sim]\nlink-delay = \"1s\"\n" >none.toml && weir sim run -p none.toml hand.swf 2>err >text && grep "link-delay has no effect without \[\[partition\]\]" err &&
 	sed "2a start = \"on-demand\"" two.toml >demand.toml && weir sim run -p demand.toml hand.swf 2>err >text && grep "partition left.*no effect" err &&
+	sed "2a scheduler = \"fcfs\"" deep.toml >outer.toml && weir sim run -p outer.toml hand.swf 2>err >text && grep "partition long\] scheduler has no effect" err &&
 	sed "2a memory-per-node = \"8GiB\"" two.toml >memory.toml && weir sim run -p memory.toml hand.swf 2>err >text && grep "partition left.*no effect" err
 '
 

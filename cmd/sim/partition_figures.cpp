@@ -7,16 +7,30 @@
 
 namespace weir::cmd {
 
-std::vector<PartitionFigures> no_figures(const SimTree& tree) {
-    std::vector<PartitionFigures> partitions;
-    for (const SimPartition& partition : tree.partitions) {
-        partitions.push_back({partition.name, name_of(partition.scheduler), partition.cores, {}});
+namespace {
+
+void add(std::vector<PartitionFigures>& figures, const std::vector<SimPartition>& partitions,
+         std::optional<std::size_t> around) {
+    const std::string above = around ? figures[*around].name + "/" : "";
+    for (const SimPartition& one : partitions) {
+        const std::string scheduler = one.partitions.empty() ? name_of(one.scheduler) : std::string();
+        figures.push_back({above + one.name, scheduler, one.cores, {}, around});
+        add(figures, one.partitions, figures.size() - 1);
     }
-    return partitions;
+}
+
+}  // namespace
+
+std::vector<PartitionFigures> no_figures(const SimTree& tree) {
+    std::vector<PartitionFigures> figures;
+    add(figures, tree.partitions, std::nullopt);
+    return figures;
 }
 
 void add_outcome(std::vector<PartitionFigures>& partitions, const Outcome& outcome) {
-    partitions.at(outcome.job.partition - 1U).totals.add(outcome);
+    for (std::optional<std::size_t> at = outcome.job.partition - 1U; at; at = partitions[*at].around) {
+        partitions.at(*at).totals.add(outcome);
+    }
 }
 
 std::string partitions_table(const std::vector<PartitionFigures>& partitions, Duration makespan, const Screen& screen) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the results of a replay for each partition: figures, a table, JSON. Must not know how they were measured.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,15 +16,16 @@
 namespace weir::cmd {
 
 struct PartitionFigures {
-    std::string name;
-    std::string scheduler;
+    std::string name;       ///< with those around it: "long/l2"
+    std::string scheduler;  ///< empty: it has partitions
     std::int64_t cores = 0;
-    Totals totals;  ///< of the jobs that it ran
+    Totals totals = {};                      ///< of the jobs that ran in it, or in a partition of it
+    std::optional<std::size_t> around = {};  ///< the place of the partition that it is in
 };
 
-/// Of a tree whose replay has not begun.
+/// Of a tree whose replay has not begun: each partition before those that it has.
 std::vector<PartitionFigures> no_figures(const SimTree& tree);
-/// `outcome` is one of simulate_tree(); O(1).
+/// `outcome` is one of simulate_tree(). O(levels).
 void add_outcome(std::vector<PartitionFigures>& partitions, const Outcome& outcome);
 /// `makespan`: of the whole replay, to which utilisation is related.
 std::string partitions_table(const std::vector<PartitionFigures>& partitions, Duration makespan, const Screen& screen);

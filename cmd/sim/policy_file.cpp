@@ -280,6 +280,13 @@ std::string charged_account(const ShareTree& tree, const LogNames& names, const 
     return payer ? tree.path(payer->account) : "";
 }
 
+/// At any level.
+bool do_rules_name_accounts(const std::vector<SimPartition>& partitions) {
+    return std::any_of(partitions.begin(), partitions.end(), [](const SimPartition& one) {
+        return !one.rules.accounts.empty() || do_rules_name_accounts(one.partitions);
+    });
+}
+
 }  // namespace
 
 Result<SimTree> tree_of(const PolicyFile& file, const Policy& scheduler, std::int64_t cores, const LogNames& log) {
@@ -287,8 +294,7 @@ Result<SimTree> tree_of(const PolicyFile& file, const Policy& scheduler, std::in
     if (!tree) {
         return Error{tree.error().code, file.path + ": " + tree.error().message};
     }
-    if (std::all_of(tree->partitions.begin(), tree->partitions.end(),
-                    [](const SimPartition& one) { return one.rules.accounts.empty(); })) {
+    if (!do_rules_name_accounts(tree->partitions)) {
         return tree;  // nobody asks for accounts, and a name that the tree does not have takes long
     }
     tree->account_of = [names = log_names(file, log), shares = file.tree](const SimJob& job) {

@@ -19,6 +19,22 @@ namespace {
 constexpr std::int64_t hand_down_max = 100'000;  ///< as job-route has it
 constexpr std::string_view module_prefix = "sched-weir-";
 
+std::int64_t cores_of(const std::vector<SitePartition>& partitions) {
+    std::int64_t sum = 0;
+    for (const SitePartition& one : partitions) {
+        sum += one.partition.cores;
+    }
+    return sum;
+}
+
+std::set<std::string> served_by(const std::vector<SitePartition>& partitions) {
+    std::set<std::string> served;
+    for (const SitePartition& one : partitions) {
+        served.insert(one.partition.queues.begin(), one.partition.queues.end());
+    }
+    return served;
+}
+
 class SiteReader {
   public:
     SiteReader(const TomlPlaces& places, SitePartitions& into) : places_(places), into_(into) {}
@@ -30,9 +46,7 @@ class SiteReader {
             complain_lines(specs.error().message);
             return;
         }
-        for (const route::PartitionSpec& spec : *specs) {
-            read_partition(spec);
-        }
+        into_.partitions = read_all(*specs, "", users);
     }
 
     void read_hand_down(const json_t* value) {
@@ -84,32 +98,33 @@ class SiteReader {
     }
 
     /// After all else. `queues`: the tables [queues.NAME] of an instance's file, or none.
-    void check_overflow(const json_t* queues) {
-        const std::set<std::string> known = known_queues(queues);
+    void check_overflow(const json_t* queues) { check_overflow(into_.partitions, "", known_queues(queues)); }
+
+    const std::string& complaints() const { return complaints_; }
+
+  private:
+    /// `above`: the place of the partition around them, with a dot.
+    void check_overflow(const std::vector<SitePartition>& partitions, const std::string& above,
+                        const std::set<std::string>& known) {
         const std::vector<std::string_view> names(known.begin(), known.end());
-        for (const SitePartition& one : into_.partitions) {
+        for (const SitePartition& one : partitions) {
+            const std::string place = above + "partition " + one.partition.name;
             for (const std::string& queue : one.partition.overflow) {
                 if (known.contains(queue) || number_of(queue)) {
                     continue;
                 }
                 const std::string nearest = did_you_mean(queue, names);
-                const std::string place = "partition " + one.partition.name;
+                const std::string missing =
+                    above.empty() ? "there is no queue " + queue : "no partition beside it serves the queue " + queue;
+                const std::string whose = above.empty() ? "the queues of this file are " : "the queues there are ";
                 complain(place + ".overflow", "[" + place + "] overflow",
-                         "there is no queue " + queue + "; " +
-                             (nearest.empty() ? "the queues of this file are " + listed({known.begin(), known.end()})
-                                              : nearest));
+                         missing + "; " + (nearest.empty() ? whose + listed({known.begin(), known.end()}) : nearest));
             }
+            check_overflow(one.partitions, place + ".", served_by(one.partitions));
         }
     }
-
-    const std::string& complaints() const { return complaints_; }
-
-  private:
     std::set<std::string> known_queues(const json_t* queues) const {
-        std::set<std::string> known;
-        for (const SitePartition& one : into_.partitions) {
-            known.insert(one.partition.queues.begin(), one.partition.queues.end());
-        }
+        std::set<std::string> known = served_by(into_.partitions);
         for (const auto& [number, name] : into_.queues.named) {
             known.insert(name);
         }
@@ -130,19 +145,44 @@ class SiteReader {
         return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
     }
 
-    void read_partition(const route::PartitionSpec& spec) {
+    /// `above`: the place of the partition around them, with a dot. REQUIRES: decode_partitions() has read all levels
+    /// without an error, as it does where it reads the topmost.
+    std::vector<SitePartition> read_all(const std::vector<route::PartitionSpec>& specs, const std::string& above,
+                                        const json_t* users) {
+        std::vector<SitePartition> partitions;
+        for (const route::PartitionSpec& spec : specs) {
+            const std::string place = above + "partition " + spec.name;
+            partitions.push_back(read_partition(spec, place));
+            if (!spec.partitions.empty()) {
+                const auto below = route::decode_partitions(Json::parse(spec.partitions).value().get(), users);
+                partitions.back().partitions = read_all(*below, place + ".", users);
+                check_below(partitions.back(), place);
+            }
+        }
+        return partitions;
+    }
+    void check_below(const SitePartition& one, const std::string& place) {
+        const std::int64_t sum = cores_of(one.partitions);
+        if (sum > one.partition.cores) {
+            complain(place + ".partition", "[" + place + "] partition",
+                     "its partitions have " + std::to_string(sum) + " cores, and it has " +
+                         std::to_string(one.partition.cores));
+        }
+        if (one.has_own_scheduler && !one.partitions.empty()) {
+            into_.warnings.push_back("[" + place +
+                                     "] scheduler has no effect in a replay: its partitions have theirs.");
+        }
+    }
+
+    SitePartition read_partition(const route::PartitionSpec& spec, const std::string& place) {
         SitePartition one;
         one.partition.name = spec.name;
-        one.partition.cores = spec.nodes > 0 ? spec.nodes * spec.cores : spec.cores;
+        one.partition.cores = spec.cores_in_all();
         one.partition.queues = spec.queues;
         one.partition.overflow = spec.overflow;
         one.partition.rules = spec.takes;
         one.partition.rules.memory.reset();
         one.partition.limits = spec.limits;
-        const std::string place = "partition " + spec.name;
-        if (!spec.partitions.empty()) {
-            complain(place + ".partition", "[" + place + "] partition", "partitions of partitions are not replayed");
-        }
         route::PartitionRules known;
         known.duration = spec.takes.duration;
         known.cores = spec.takes.cores;
@@ -168,7 +208,7 @@ class SiteReader {
             into_.warnings.push_back(
                 "[" + place + "] options, config, start, idle-time and memory-per-node have no effect in a replay.");
         }
-        into_.partitions.push_back(std::move(one));
+        return one;
     }
 
     void complain(const std::string& path, const std::string& what, const std::string& right) {
@@ -196,10 +236,7 @@ class SiteReader {
 
 /// The queues that the tree's jobs are of.
 QueueNames names_of(const SitePartitions& site, const QueueNames& log_queues) {
-    std::set<std::string> served;
-    for (const SitePartition& one : site.partitions) {
-        served.insert(one.partition.queues.begin(), one.partition.queues.end());
-    }
+    const std::set<std::string> served = served_by(site.partitions);
     QueueNames names = site.queues;
     if (names.otherwise.empty() && served.size() == 1) {
         names.otherwise = *served.begin();
@@ -210,6 +247,18 @@ QueueNames names_of(const SitePartitions& site, const QueueNames& log_queues) {
         }
     }
     return names;
+}
+
+std::vector<SimPartition> replayed(const std::vector<SitePartition>& partitions, const Policy& scheduler) {
+    std::vector<SimPartition> all;
+    for (const SitePartition& one : partitions) {
+        all.push_back(one.partition);
+        if (!one.has_own_scheduler) {
+            all.back().scheduler = scheduler;
+        }
+        all.back().partitions = replayed(one.partitions, scheduler);
+    }
+    return all;
 }
 
 Json names_json(const std::vector<std::string>& names) {
@@ -259,6 +308,48 @@ Json limits_json(const route::PartitionLimits& limits) {
     return out;
 }
 
+Json settings_json(const std::vector<SitePartition>& partitions) {
+    Json out = Json::array();
+    for (const auto& [partition, has_own_scheduler, below] : partitions) {
+        Json one = Json::object();
+        one.set("name", partition.name)
+            .set("cores", static_cast<long long>(partition.cores))
+            .set("queues", names_json(partition.queues))
+            .set("overflow", names_json(partition.overflow));
+        if (has_own_scheduler && below.empty()) {
+            one.set("scheduler", name_of(partition.scheduler));
+        }
+        if (partition.rules != route::PartitionRules{}) {
+            one.set("takes", rules_json(partition.rules));
+        }
+        if (!partition.limits.is_empty()) {
+            one.set("limits", limits_json(partition.limits));
+        }
+        if (!below.empty()) {
+            one.set("partition", settings_json(below));
+        }
+        out.append(std::move(one));
+    }
+    return out;
+}
+
+/// Each once, in the order of the partitions that have one. \return the number of these.
+std::size_t add_schedulers(const std::vector<SimPartition>& partitions, std::vector<std::string>& names) {
+    std::size_t count = 0;
+    for (const SimPartition& partition : partitions) {
+        if (!partition.partitions.empty()) {
+            count += add_schedulers(partition.partitions, names);
+            continue;
+        }
+        count++;
+        const std::string name = name_of(partition.scheduler);
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+            names.push_back(name);
+        }
+    }
+    return count;
+}
+
 }  // namespace
 
 Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places) {
@@ -282,15 +373,8 @@ Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPl
 Result<SimTree> tree_of(const SitePartitions& site, const Policy& scheduler, std::int64_t cores,
                         const QueueNames& log_queues) {
     SimTree tree;
-    std::int64_t sum = 0;
-    for (const SitePartition& one : site.partitions) {
-        tree.partitions.push_back(one.partition);
-        if (!one.has_own_scheduler) {
-            tree.partitions.back().scheduler = scheduler;
-        }
-        sum += one.partition.cores;
-    }
-    if (sum > cores) {
+    tree.partitions = replayed(site.partitions, scheduler);
+    if (const std::int64_t sum = cores_of(site.partitions); sum > cores) {
         return Error{std::errc::invalid_argument, "the partitions have " + std::to_string(sum) +
                                                       " cores, the machine has " + std::to_string(cores) +
                                                       ": make them smaller, or set the machine's size with --cores."};
@@ -311,25 +395,8 @@ Json queues_json(const QueueNames& queues) {
 }
 
 Json settings_json(const SitePartitions& site) {
-    Json out = Json::object(), partitions = Json::array();
-    for (const auto& [partition, has_own_scheduler] : site.partitions) {
-        Json one = Json::object();
-        one.set("name", partition.name)
-            .set("cores", static_cast<long long>(partition.cores))
-            .set("queues", names_json(partition.queues))
-            .set("overflow", names_json(partition.overflow));
-        if (has_own_scheduler) {
-            one.set("scheduler", name_of(partition.scheduler));
-        }
-        if (partition.rules != route::PartitionRules{}) {
-            one.set("takes", rules_json(partition.rules));
-        }
-        if (!partition.limits.is_empty()) {
-            one.set("limits", limits_json(partition.limits));
-        }
-        partitions.append(std::move(one));
-    }
-    out.set("partition", std::move(partitions))
+    Json out = Json::object();
+    out.set("partition", settings_json(site.partitions))
         .set("hand-down", static_cast<long long>(site.hand_down))
         .set("link-delay", encode_fsd(site.link_delay))
         .set("report-interval", encode_fsd(site.report_interval))
@@ -340,13 +407,7 @@ Json settings_json(const SitePartitions& site) {
 
 std::string scheduler_text(const SimTree& tree) {
     std::vector<std::string> names;
-    for (const SimPartition& partition : tree.partitions) {
-        const std::string name = name_of(partition.scheduler);
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-            names.push_back(name);
-        }
-    }
-    const std::size_t count = tree.partitions.size();
+    const std::size_t count = add_schedulers(tree.partitions, names);
     return listed(names) + " in " + std::to_string(count) + (count == 1 ? " partition" : " partitions");
 }
 

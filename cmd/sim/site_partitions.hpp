@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the partitions of a site file as a replay takes them: [[partition]], [weir.route] hand-down, and the keys of
-// [sim] about links and queues. Must not know replays, or logs beyond the numbers of their queues.
+// Owns: the partitions of a site file as a replay takes them: [[partition]] and those below, [weir.route] hand-down,
+// and the keys of [sim] about links and queues. Must not know replays, or logs beyond the numbers of their queues.
 #pragma once
 #include <jansson.h>
 
@@ -17,8 +17,9 @@
 namespace weir::cmd {
 
 struct SitePartition {
-    SimPartition partition;          ///< `scheduler` only where it has its own
+    SimPartition partition;          ///< `scheduler` only where it has its own; without `partitions`
     bool has_own_scheduler = false;  ///< false: the file's, or the command line's
+    std::vector<SitePartition> partitions = {};
 };
 
 struct SitePartitions {
@@ -31,8 +32,8 @@ struct SitePartitions {
 };
 
 /// `document`: the whole file. Errors, one a line, each with file and line where it is known: what decode_partitions()
-/// says; partitions of partitions; an unknown scheduler; a bad [weir.route] hand-down, [sim] link-delay,
-/// report-interval, queues or default-queue.
+/// says; partitions that have more cores than the one around them; an unknown scheduler; a bad [weir.route] hand-down,
+/// [sim] link-delay, report-interval, queues or default-queue.
 Result<SitePartitions> read_site_partitions(const json_t* document, const TomlPlaces& places);
 
 /// The tree that is replayed on `cores` cores. A job's queue is `queues` of its number; else the log's name of its
@@ -46,7 +47,8 @@ Json queues_json(const QueueNames& queues);
 /// All settings of it in force, for the record of a comparison.
 Json settings_json(const SitePartitions& site);
 
-/// The schedulers, each once, and the number of partitions: "easy in 2 partitions", "fcfs and easy in 3 partitions".
+/// The schedulers, each once, and the number of partitions that have one: "easy in 2 partitions", "fcfs and easy in 3
+/// partitions".
 std::string scheduler_text(const SimTree& tree);
 
 }  // namespace weir::cmd

@@ -77,13 +77,15 @@ TEST_CASE("settings in force: read back they are the same policy, whatever was w
 
 // Mutant: cmd/sim/site_partitions.cpp: "duration-max", rules.duration.most => "duration-max", rules.duration.least
 // Mutant: cmd/sim/site_partitions.cpp: limits_json(partition.limits) => limits_json({})
+// Mutant: cmd/sim/site_partitions.cpp: one.set("partition", settings_json(below)); => ;
 TEST_CASE("settings in force: partitions that are read back have the same rules and limits") {
     const Json written = Json::parse(R"({"partition":[
         {"name":"a","cores":8,"overflow":["b"],"takes":{"duration-max":"1h","cores-min":2},
          "limits":{"running-jobs-max":3,"cores-max":6}},
         {"name":"b","cores":4,"overflow":["a"],"takes":{"duration-min":"0.5s"},
          "limits":{"user-running-jobs-max":1,"user-cores-max":2}},
-        {"name":"c","cores":4,"overflow":["a"]}]})")
+        {"name":"c","cores":4,"overflow":["a"],"partition":[
+            {"name":"inner","queues":["c"],"cores":2,"scheduler":"fcfs","takes":{"cores-max":1}}]}]})")
                              .value();
     const SitePartitions meant = read_site_partitions(written.get(), {}).value();
     const Json shown = settings_json(meant);
@@ -94,6 +96,11 @@ TEST_CASE("settings in force: partitions that are read back have the same rules 
         CHECK(read.partitions[i].partition.limits == meant.partitions[i].partition.limits);
     }
     CHECK(meant.partitions[0].partition.rules.cores.most == 6);
+    REQUIRE(read.partitions[2].partitions.size() == 1);
+    const SitePartition& inner = read.partitions[2].partitions[0];
+    CHECK(inner.partition.rules == meant.partitions[2].partitions[0].partition.rules);
+    CHECK(inner.has_own_scheduler);
+    CHECK(name_of(inner.partition.scheduler) == "fcfs");
 }
 
 TEST_CASE("sha256: as sha256sum prints it, of text and of a file; none of what is no file") {
