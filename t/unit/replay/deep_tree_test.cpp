@@ -156,6 +156,7 @@ TEST_CASE("deep tree: each level takes three messages more, and the job stays wh
             return all;
         };
         CHECK(starts(wrapped(test::tree_of({4, 4})), 1) == std::vector{10 + 8 * delay});
+        CHECK(starts(two_and_one(4, 4, 4), 1) == std::vector{10 + 8 * delay});
         CHECK(starts(two_and_one(4, 4, 4), 3) == std::vector{10 + 5 * delay, 10 + 8 * delay, 10 + 8 * delay});
         CHECK(starts(wrapped(wrapped(test::tree_of({4, 4}))), 1) == std::vector{10 + 11 * delay});
     }
