@@ -142,7 +142,7 @@ TEST_CASE("deep tree: two partitions of a partition and one beside them, by hand
           })->job.partition == result.outcomes.back().job.partition);
 }
 
-// Mutant: modules/replay/instance.cpp: (height - 1) * (2 * => 0 * (2 *
+// Mutant: modules/replay/instance.cpp: (height - 1) * (2 * => (height - height) * (2 *
 TEST_CASE("deep tree: each level takes three messages more, and the job stays where it is meanwhile") {
     for (const std::int64_t delay : {3, 60, 600}) {
         const auto starts = [&](SimTree tree, std::size_t count) {
