@@ -152,6 +152,16 @@ bool is_glob(const char* topic) {
     return topic == nullptr || *topic == '\0' || std::strpbrk(topic, "*?[") != nullptr;
 }
 
+bool fits_topic(const char* glob, const char* topic) {
+    if (glob == nullptr || *glob == '\0' || std::strcmp(glob, "*") == 0) {
+        return true;
+    }
+    if (topic == nullptr) {
+        return false;
+    }
+    return is_glob(glob) ? fnmatch(glob, topic, 0) == 0 : std::strcmp(glob, topic) == 0;
+}
+
 bool matches(const Message& msg, const flux_match& match) {
     if (match.typemask != 0 && (msg.type & match.typemask) == 0) {
         return false;
@@ -163,14 +173,7 @@ bool matches(const Message& msg, const flux_match& match) {
             return false;
         }
     }
-    const char* glob = match.topic_glob;
-    if (glob == nullptr || *glob == '\0' || std::strcmp(glob, "*") == 0) {
-        return true;
-    }
-    if (!msg.has(FLUX_MSGFLAG_TOPIC)) {
-        return false;
-    }
-    return is_glob(glob) ? fnmatch(glob, msg.topic_text(), 0) == 0 : msg.topic == glob;
+    return fits_topic(match.topic_glob, msg.has(FLUX_MSGFLAG_TOPIC) ? msg.topic_text() : nullptr);
 }
 
 const char* type_name(int type) {

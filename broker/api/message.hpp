@@ -138,6 +138,8 @@ int vpack(Message& msg, const char* format, va_list args);
 
 /// True when a message fits: type in typemask, matchtag equal unless NONE, topic equal or globbed (fnmatch).
 bool matches(const Message& msg, const flux_match& match);
+/// True when a topic equals the pattern or is globbed by it. Without a topic, nullptr, only "", "*" and nullptr fit.
+bool fits_topic(const char* glob, const char* topic);
 /// True for a topic pattern that can fit more than one topic: nullptr, "", or with one of *?[.
 bool is_glob(const char* topic);
 /// "request", "response", "event", "control" for a FLUX_MSGTYPE_*.

@@ -90,6 +90,7 @@ Broker::Broker(const Options& options, Rundir rundir, Attributes attributes, Loa
       access_(own.access),
       router_(owner_cred()),
       log_(router_, attributes_, clock_now),
+      trace_(router_, clock_now),
       pump_(loop_),
       host_(pump_, router_, attributes_,
             {[this](int severity, const std::string& text) { log_.write(severity, text); },

@@ -16,6 +16,7 @@
 #include "broker/core/loop.hpp"
 #include "broker/core/module_channel.hpp"
 #include "broker/core/module_host.hpp"
+#include "broker/core/module_trace.hpp"
 #include "broker/core/options.hpp"
 #include "broker/core/router.hpp"
 #include "broker/core/rundir.hpp"
@@ -57,6 +58,7 @@ class Broker {
     Loop loop_;
     Router router_;
     LogService log_;
+    ModuleTrace trace_;
     ChannelPump pump_;
     std::unique_ptr<LocalListener> listener_;
     ModuleHost host_;

@@ -26,10 +26,8 @@ LogService::LogService(Router& router, const Attributes& attributes, std::functi
     router.add_method("log.dmesg", 0, [this](const Call& call) { dmesg(call); });
     router.add_method("log.disconnect", 0, [this](const Call& call) { forget(call.sender()); });
     router.add_method("log.cancel", 0, [this](const Call& call) {
-        const json_int_t matchtag = json_integer_value(call.payload().at("matchtag").get());
         for (const Call& follower : std::exchange(followers_, {})) {
-            const bool is_meant = follower.sender() == call.sender() && follower.request().aux2() == matchtag;
-            if (is_meant) {
+            if (call.cancels(follower)) {
                 follower.fail(ENODATA);
             } else {
                 followers_.push_back(follower);

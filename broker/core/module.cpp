@@ -56,15 +56,13 @@ Dso::~Dso() {
 }
 
 Module::Module(ChannelPump& pump, Router& router, std::string name, std::string path)
-    : Endpoint(new_uuid()),
+    : Endpoint(new_uuid(), std::move(name)),
       pump_(pump),
       router_(router),
-      name_(std::move(name)),
       path_(std::move(path)),
       last_seen_(std::time(nullptr)),
       channel_(pump, uuid(), [this](std::string bytes) { receive(std::move(bytes)); }) {
     cred = router.owner();
-    is_module = true;
     uv_loop_t* loop = pump.loop().get();
     const auto init = [loop](uv_async_t* async) {
         return uv_async_init(loop, async, [](uv_async_t* h) { Watch<uv_async_t>::fire(h); });
@@ -80,7 +78,7 @@ Module::~Module() {
 
 void Module::start(ModuleStart start, Dso dso, OnExit on_exit) {
     dso_ = std::move(dso);
-    start.name = name_;
+    start.name = name();
     start.uuid = uuid();
     auto channel = Channel::connect(pump_.context(), channel_.address());
     WEIR_CHECK(channel.has_value());  // before anything is sent either way

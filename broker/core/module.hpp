@@ -51,7 +51,7 @@ class Module final : public Endpoint {
     /// Waits for the ended thread and unmaps the DSO.
     ModuleEnd join();
 
-    const std::string& name() const { return name_; }
+    const std::string& name() const { return module_name(); }
     const std::string& path() const { return path_; }
     std::time_t last_seen() const { return last_seen_; }
 
@@ -65,7 +65,6 @@ class Module final : public Endpoint {
 
     ChannelPump& pump_;
     Router& router_;
-    std::string name_;
     std::string path_;
     std::time_t last_seen_;
     ModuleChannel channel_;

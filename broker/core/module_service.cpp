@@ -61,17 +61,12 @@ void add_module_service(Router& router, ModuleHost& host) {
             call.fail(EPROTO, "module.remove takes {name:s}");
         }
     });
-    router.add_method("module.trace", 0, [](const Call& call) {
-        call.fail(ENOSYS, "module.trace: weir-broker leaves it out, for messages of modules are not copied");
-    });
     // Guest: reads which modules run and where their files are.
     router.add_method("module.list", FLUX_ROLE_USER, [&host](const Call& call) {
         const Json mods = host.list();
         call.respond(Json::own(json_pack("{s:O}", "mods", mods.get())));
     });
     router.add_method("module.status", 0, [&host](const Call& call) { set_status(host, call); });
-    // Guest: no effect.
-    router.add_method("module.disconnect", ~0u, [](const Call&) {});
 }
 
 }  // namespace weir::broker

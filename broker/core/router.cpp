@@ -14,6 +14,11 @@ bool Call::is_streaming() const {
     return request_.has(FLUX_MSGFLAG_STREAMING);
 }
 
+bool Call::cancels(const Call& stream) const {
+    const auto matchtag = payload().integer_at("matchtag");
+    return stream.sender() == sender() && stream.request_.aux2() == matchtag;
+}
+
 void Call::send(int errnum, std::optional<std::string_view> payload) const {
     if (!request_.has(FLUX_MSGFLAG_NORESPONSE)) {
         router_->respond(request_.response(static_cast<std::uint32_t>(errnum), payload, router_->owner()));
@@ -82,6 +87,9 @@ Endpoint* Router::find(std::string_view uuid) const {
 }
 
 void Router::receive(Endpoint& from, Packet packet) {
+    if (tap_ && from.is_module()) {
+        tap_(from, "tx", packet);
+    }
     switch (packet.type()) {
         case FLUX_MSGTYPE_REQUEST:
             packet.push_route(from.uuid());
@@ -143,6 +151,17 @@ void Router::refuse(const Packet& request, int errnum, std::string_view message)
     Call(*this, request).fail(errnum, message);
 }
 
+/// \return false: the endpoint takes no such message any more.
+bool Router::hand(Endpoint& to, const Packet& packet) {
+    if (!to.deliver(packet)) {
+        return false;
+    }
+    if (tap_ && to.is_module()) {
+        tap_(to, "rx", packet);
+    }
+    return true;
+}
+
 namespace {
 
 /// The reason why this broker leaves out a service of flux-core; nothing for other names.
@@ -179,10 +198,10 @@ void Router::route_request(Packet packet) {
         return;
     }
     Endpoint* target = owner.empty() ? nullptr : find(owner);
-    if (target != nullptr && target->is_module && refuses_length(packet, guest_payload_max(packet.topic()))) {
+    if (target != nullptr && target->is_module() && refuses_length(packet, guest_payload_max(packet.topic()))) {
         return;
     }
-    if (target != nullptr && target->deliver(packet)) {
+    if (target != nullptr && hand(*target, packet)) {
         if (!target->is_owner()) {
             target->pending_.add(packet);
         }
@@ -259,7 +278,7 @@ void Router::respond(Packet response) {
         return;
     }
     response.pop_route();
-    if (!target->deliver(response)) {
+    if (!hand(*target, response)) {
         ++counters_.dropped;
     }
 }
@@ -271,7 +290,7 @@ std::uint32_t Router::publish(Packet event) {
     const bool is_private = event.has(FLUX_MSGFLAG_PRIVATE);
     for (const auto& [uuid, endpoint] : endpoints_) {
         const bool may_see = !is_private || endpoint->is_owner() || endpoint->cred.userid == event.cred().userid;
-        if (may_see && endpoint->subscriptions.match(event.topic()) && !endpoint->deliver(event)) {
+        if (may_see && endpoint->subscriptions.match(event.topic()) && !hand(*endpoint, event)) {
             ++counters_.dropped;
         }
     }

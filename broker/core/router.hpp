@@ -23,7 +23,9 @@ namespace weir::broker {
 /// A sender and receiver of messages: a module or a connected client.
 class Endpoint {
   public:
-    explicit Endpoint(std::string uuid) : uuid_(std::move(uuid)) {}
+    /// \param module_name empty: it is a connected client.
+    explicit Endpoint(std::string uuid, std::string module_name = {})
+        : uuid_(std::move(uuid)), module_name_(std::move(module_name)) {}
     virtual ~Endpoint() = default;
     Endpoint(const Endpoint&) = delete;
     Endpoint& operator=(const Endpoint&) = delete;
@@ -34,16 +36,18 @@ class Endpoint {
     /// always.
     virtual void when_read(std::function<void()> then) { then(); }
     const std::string& uuid() const { return uuid_; }
+    const std::string& module_name() const { return module_name_; }
+    /// A guest's request to a module has at most guest_payload_max() bytes.
+    bool is_module() const { return !module_name_.empty(); }
     bool is_owner() const { return (cred.rolemask & FLUX_ROLE_OWNER) != 0; }
     /// Its credentials; they decide which private events it receives.
     Cred cred;
     Subscriptions subscriptions;
-    /// It is a module: a guest's request to it has at most guest_payload_max() bytes.
-    bool is_module = false;
 
   private:
     friend class Router;
     std::string uuid_;
+    std::string module_name_;
     PendingRequests pending_;  // of a guest's services; the owner's are trusted
     std::map<std::string, Cred, std::less<>>
         disconnects_;  // disconnect topic -> credentials, one for each service that it used
@@ -61,6 +65,8 @@ class Call {
     Json payload() const { return Json::parse_payload(request_.text()); }
     /// The uuid of the endpoint that sent the request.
     std::string_view sender() const { return request_.route_last(); }
+    /// True if this request, SERVICE.cancel {matchtag:i}, ends that stream.
+    bool cancels(const Call& stream) const;
     void respond() const { send(0, std::nullopt); }
     void respond(const Json& payload) const { respond_text(payload.dump()); }
     /// Sends text (JSON or not) with its trailing NUL.
@@ -81,6 +87,8 @@ class Router {
   public:
     using Method = std::function<void(const Call&)>;
     using Reply = std::function<void(int errnum, std::string_view text)>;
+    /// Sees a message that a module got ("rx") or sent ("tx"). May respond to calls, but not add or remove endpoints.
+    using Tap = std::function<void(const Endpoint& module, const char* way, const Packet& packet)>;
 
     /// \param owner credentials of what the broker itself sends.
     explicit Router(Cred owner) : owner_(owner) {}
@@ -109,6 +117,9 @@ class Router {
     /// Stamps a sequence number and distributes. \return the number, from 1 on.
     std::uint32_t publish(Packet event);
 
+    /// From now on `tap` sees the messages of all modules. Empty: none does, which costs a message one comparison.
+    void set_tap(Tap tap) { tap_ = std::move(tap); }
+
     struct Counters {
         std::uint64_t requests = 0, responses = 0, events = 0, dropped = 0;
     };
@@ -136,12 +147,14 @@ class Router {
     bool may_respond(Endpoint& from, const Packet& response);
     bool answers_open_call(const Endpoint& from, const Packet& response) const;
     void refuse(const Packet& request, int errnum, std::string_view message);
+    bool hand(Endpoint& to, const Packet& packet);
 
     Cred owner_;
     ServiceTable services_;
     std::unordered_map<std::string, Endpoint*> endpoints_;
     std::unordered_map<std::string, MethodEntry> methods_;
     std::unordered_map<std::uint32_t, OpenCall> open_calls_;
+    Tap tap_;
     std::uint32_t next_matchtag_ = 1;
     std::uint32_t next_sequence_ = 1;
     Counters counters_;

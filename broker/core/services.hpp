@@ -14,7 +14,7 @@ namespace weir::broker {
 void add_attr_service(Router& router, Attributes& attributes);
 /// event.publish, event.subscribe, event.unsubscribe, service.add, service.remove.
 void add_event_service(Router& router);
-/// module.load, module.remove, module.list, module.status.
+/// module.load, module.remove, module.list, module.status. ModuleTrace has the others.
 void add_module_service(Router& router, ModuleHost& host);
 
 struct BrokerHooks {

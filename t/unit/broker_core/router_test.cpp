@@ -18,7 +18,8 @@ constexpr Cred GUEST{20, FLUX_ROLE_USER | FLUX_ROLE_LOCAL};
 
 class Peer final : public Endpoint {
   public:
-    Peer(Router& router, std::string uuid, Cred who = OWNER) : Endpoint(std::move(uuid)), router_(router) {
+    Peer(Router& router, std::string uuid, Cred who = OWNER, std::string module_name = {})
+        : Endpoint(std::move(uuid), std::move(module_name)), router_(router) {
         cred = who;
         router.attach(*this);
     }
@@ -83,8 +84,8 @@ TEST_CASE("router: a guest's long payload is refused before a method of the brok
 
 TEST_CASE("router: a guest's long payload is refused before a module gets it, but for the methods that need it") {
     Router router(OWNER);
-    Peer guest(router, "guest", GUEST), owner(router, "owner"), module(router, "module"), tool(router, "tool");
-    module.is_module = true;
+    Peer guest(router, "guest", GUEST), owner(router, "owner"), tool(router, "tool");
+    Peer module(router, "module", OWNER, "job-manager");
     for (const char* service : {"job-manager", "job-list", "feasibility", "job-route"}) {
         REQUIRE(router.services().add(service, "module"));
     }
