@@ -82,7 +82,7 @@ test_expect_success 'a waiting job moves to another account and project if its u
 '
 test_expect_success 'a job that runs stays with its account and project' '
 	by alice --json --setattr=project=hep --simulate=1h >runs && id=$(jq .id runs) && wait_event $id start &&
-	test_must_fail update $id physics/beam xray >err && cat err && grep "update of a running or immutable job" err &&
+	test_must_fail update $id physics/beam xray >err && cat err && grep "the job runs: its usage is charged to account" err &&
 	weir cancel $id && wait_event $id clean
 '
 test_expect_success 'explain, export and apply have it' '

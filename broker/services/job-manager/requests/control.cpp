@@ -329,11 +329,11 @@ Status Control::follow_queue(const Job& job, json_t* jobspec, json_t* changes) {
 Answer Control::update_running(Job& job, json_t* updates) {
     json_t* duration = json_object_get(updates, duration_key);
     const auto start = read_number(read_path(job.r->tree.get(), "execution"), "starttime");
-    if (job.state != State::run || duration == nullptr || json_object_size(updates) != 1 || !start) {
-        return not_permitted(no_update);
-    }
     if (auto allowed = check_update(job, updates); !allowed) {
         return allowed.error();
+    }
+    if (job.state != State::run || duration == nullptr || json_object_size(updates) != 1 || !start) {
+        return not_permitted(no_update);
     }
     if (engine_.jobtap().handles_update(duration_key)) {
         if (auto allowed = engine_.jobtap().check_update(job, duration_key, duration); !allowed) {
