@@ -146,8 +146,8 @@ test_expect_success 'the arguments of Flux'"'"'s own schedulers: the job-manager
 '
 test_expect_success 'an unknown argument is refused and named' '
 	flux module remove sched-weir-fcfs &&
-	test_must_fail flux module load "$MODULES/sched-weir-fcfs.so" pool-class=a &&
-	flux dmesg | grep "pool-class=a.: unknown argument" &&
+	test_must_fail flux module load "$MODULES/sched-weir-fcfs.so" pool=a &&
+	flux dmesg | grep "pool=a.: unknown argument" &&
 	flux module load sched-simple
 '
 test_done

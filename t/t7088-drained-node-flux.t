@@ -25,8 +25,9 @@ flux resource drain 0 broken
 below_in_time batch "drained above: broken"
 below_in_time debug "drained above: broken"
 waits=$(flux submit --queue=batch --output=waits.out echo it ran)
-flux job wait-event -q -t 60 $waits weir.route
-flux weir why $waits
+# its partition has it, and then its scheduler
+timeout 60 sh -c 'until flux weir why $0 >why.out && grep -q "asks for 1 core" why.out; do :; done' $waits
+cat why.out
 flux module reload job-route
 flux resource drain -f 0 worse
 below_in_time batch "drained above: worse"
