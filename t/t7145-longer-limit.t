@@ -22,14 +22,14 @@ end() {
 }
 
 test_expect_success 'a longer limit: what would have ended runs to its end' '
-	limited 2 2.5 && limit 600 && lasts 600 && job wait $id clean && ! job events $id | grep exception &&
+	limited 5 6 && limit 600 && lasts 600 && job wait $id clean && ! job events $id | grep exception &&
 	job events $id | grep "start jobspec-update resource-update finish"
 '
 test_expect_success 'a shorter one: it ends by its limit' '
-	limited 600 600 && limit 1 && job wait $id clean && job events $id | grep exception
+	limited 600 600 && limit 5 && job wait $id clean && job events $id | grep exception
 '
 test_expect_success 'a process as well' '
-	id=$(job submit -t 600 -- sleep 600) && job wait $id start && limit 1 && job wait $id clean && job events $id | grep exception
+	id=$(job submit -t 600 -- sleep 600) && job wait $id start && limit 5 && job wait $id clean && job events $id | grep exception
 '
 test_expect_success 'an end in the past is refused, so is any other change of a running job; nothing changes' '
 	limited 600 600 && test_must_fail limit 0.000001 2>out && cat out && grep "places job expiration in the past" out && lasts 600 &&
@@ -37,7 +37,7 @@ test_expect_success 'an end in the past is refused, so is any other change of a 
 	test_must_fail limit -1 && test_must_fail limit "\"1h\"" && lasts 600 && ! job events $id | grep update && end
 '
 test_expect_success 'the new limit holds after a restart' '
-	limited 600 600 && limit 3 && restart_instance KILL && lasts 3 && job wait $id clean && job events $id | grep exception
+	limited 600 600 && limit 5 && restart_instance KILL && lasts 5 && job wait $id clean && job events $id | grep exception
 '
 test_expect_success 'without a limit a job has no end' '
 	limited 600 600 && limit 0 && job rpc job-info.lookup "{\"id\":$id,\"keys\":[\"R\"],\"flags\":2}" | jq -r .R | jq -e ".execution.expiration == 0" && end
