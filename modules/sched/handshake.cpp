@@ -354,7 +354,7 @@ void SchedModule::job_manager_failed(const flux::Failure& failure) {
 }
 
 /// All jobs are removed: the next job-manager names those that hold resources, and sends alloc for the others again. A
-/// job whose R was not committed is one of the others.
+/// job whose R was on its way is one of the others.
 void SchedModule::forget_job_manager() {
     if (is_ready_) {
         log(LOG_INFO, "the job-manager is gone; the scheduler waits until it is loaded again");
@@ -365,6 +365,13 @@ void SchedModule::forget_job_manager() {
         future->reset();
     }
     hellos_.clear();
+    std::vector<JobId> unanswered;
+    for (const auto& [future, commit] : commits_) {
+        for (const auto& [id, r] : commit.r) {
+            unanswered.push_back(id);
+        }
+    }
+    remove_r(unanswered);
     commits_.clear();
     confirmed_.clear();
     scheduler_.confirm_hello({});

@@ -334,10 +334,19 @@ bool SchedModule::revoke(JobId id) {
         if (place != commit.r.end()) {
             commit.r.erase(place);
             flux::value_or_throw(scheduler_.free(id, {}, true));
+            remove_r({id});
             return true;
         }
     }
     return false;
+}
+
+/// Of jobs that wait again. A job-manager of flux-core 0.88 that is loaded takes the R of a waiting job for its
+/// allocation; it refuses the next one, and asks for no job any more.
+void SchedModule::remove_r(const std::vector<JobId>& jobs) {
+    if (!jobs.empty()) {
+        (void)flux::rpc(h_, "kvs.commit", removal_payload(jobs), FLUX_RPC_NORESPONSE);
+    }
 }
 
 void SchedModule::on_commit(flux_future_t* f) {

@@ -79,6 +79,7 @@ class SchedModule {
     void run_pass();
     void commit(std::vector<Scheduler::Start> started);
     bool revoke(JobId id);
+    void remove_r(const std::vector<JobId>& jobs);
     void on_commit(flux_future_t* f);
     void on_annotate_timer();
     void on_due() { scheduler_.set_due(); }

@@ -54,6 +54,14 @@ Json commit_payload(std::span<const std::pair<std::string, Json>> key_values) {
     return kvs_commit(std::move(ops));
 }
 
+Json removal_payload(std::span<const JobId> jobs) {
+    Json ops = Json::array();
+    for (const JobId id : jobs) {
+        ops.append(kvs_unlink(r_key(id)));
+    }
+    return kvs_commit(std::move(ops));
+}
+
 Json current_r_payload(JobId id) {
     Json keys = Json::array();
     keys.append("R");

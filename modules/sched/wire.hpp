@@ -31,6 +31,8 @@ Instant end_of_job(const R& r);
 
 /// kvs.commit of several jobs' R, in one transaction.
 Json commit_payload(std::span<const std::pair<std::string, Json>> key_values);
+/// kvs.commit that removes the R of jobs.
+Json removal_payload(std::span<const JobId> jobs);
 /// job-info.lookup of a job's R with the changes since its start.
 Json current_r_payload(JobId id);
 /// kvs.lookup of one key, and the text in its answer.

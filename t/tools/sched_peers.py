@@ -59,6 +59,11 @@ class Peers(Client):
         self.notify("sched.cancel", {"id": job})
         self.rpc(module + ".stats-get", {})
 
+    def expect_removal(self, job):
+        ops = json.loads(self.request("kvs.commit").text)["ops"]
+        expect("R of the job that waits again is removed",
+               [(op["key"], op["dirent"]) for op in ops] == [(f"job.0000.0000.0000.{job:04x}.R", None)])
+
 
 def lookup(value):
     data = base64.b64encode(json.dumps(value).encode()).decode()
@@ -98,6 +103,7 @@ def main(path):
     commit = peers.request("kvs.commit")  # R of job 1, and nobody answers yet
     peers.cancel(1, module)
     expect("one answer: cancelled", peers.allocs == [{"id": 1, "type": CANCEL}])
+    peers.expect_removal(1)
     step("the next job gets the cores that the cancelled one had")
     peers.respond(commit, {"rootref": "", "rootseq": 1})
     peers.allocs.clear()
@@ -123,6 +129,14 @@ def main(path):
     peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 3})
     got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
     expect("job 3 has the machine", (got["id"], got["type"]) == (3, SUCCESS))
+    step("one that ends while an R is on its way finds none in the KVS")
+    peers.notify("sched.free", {"id": 3, "R": R, "final": True})
+    peers.alloc(4)
+    commit = peers.request("kvs.commit")
+    peers.notify("sched.disconnect", {})
+    peers.expect_removal(4)
+    peers.respond(commit, {"rootref": "", "rootseq": 4})
+    peers.respond(peers.request("job-manager.sched-hello"), {}, ENODATA)
     peers.rpc("module.remove", {"name": module})
 
 
