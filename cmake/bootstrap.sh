@@ -3,7 +3,7 @@
 WEIR_BUILD_PACKAGES="g++ cmake ninja-build pkg-config libzmq3-dev libjansson-dev libuv1-dev libhwloc-dev libsqlite3-dev
     zlib1g-dev libisal-dev libmimalloc-dev libsodium-dev libwebsockets-dev libcli11-dev libtomlplusplus-dev"
 WEIR_TEST_PACKAGES="catch2 librapidcheck-dev libbenchmark-dev sharness python3 jq perl git dpkg-dev file util-linux procps openssl
-    clang libclang-rt-14-dev clang-format clang-tidy binutils faketime libnss-wrapper
+    clang libclang-rt-14-dev clang-format clang-tidy binutils faketime libnss-wrapper logrotate
     python3-pyte python3-prometheus-client chromium"
 
 # say STEP TEXT: one line of progress.
