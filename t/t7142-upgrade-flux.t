@@ -107,6 +107,40 @@ test_expect_success 'cmake --install renames as packages do: a file that is mapp
 		cmp copy/lib/flux/$file "new/${file##*/}" && test_must_fail cmp -s "mapped-${file##*/}" "new/${file##*/}" || return 1
 	done
 '
+ROUTE_FILES="modules/job-route.so job-manager/plugins/job-route-tap.so"
+{
+	cat common.sh && cat <<-EOF && cat <<-\EOF
+	FILES="$ROUTE_FILES"
+	EOF
+	flux queue start --all --quiet
+	all_run there
+	mkfifo on
+	runs=$(flux submit --queue=batch sh -c 'read line <on; exit 3')
+	at $runs start
+	waits=$(flux submit --queue=batch true)
+	at $waits weir.route
+	for file in $FILES; do
+	    cp "$PREFIX/lib/flux/$file" "$PREFIX/lib/flux/$file.dpkg-new"
+	    mv "$PREFIX/lib/flux/$file.dpkg-new" "$PREFIX/lib/flux/$file"
+	done
+	all_run gone
+	EOF
+	block "run: upgrade route" && cat <<-\EOF
+	all_run there
+	later=$(flux submit --queue=batch true)
+	test "$(flux jobs -no '{state}' $runs)" = RUN
+	echo on >on
+	for id in $runs $waits $later; do at $id clean; done
+	flux jobs -no '{result} {returncode}' $runs $waits $later >results
+	EOF
+} >route.sh
+if test "$(nproc)" -ge 2; then test_set_prereq CORES; fi
+test_expect_success CORES 'upgrade of job-route: the jobs of a partition go on, those that wait for it run' '
+	cp -a copy/etc/flux/system/conf.d conf.kept &&
+	(PAGE=$SHARNESS_TEST_SRCDIR/../doc/partitions.md && block "file: conf.d/partitions.toml") >copy/etc/flux/system/conf.d/partitions.toml && rm copy/etc/flux/system/conf.d/[sw]*.toml &&
+	inside route.sh >out 2>&1; code=$?; cat out; rm -r copy/etc/flux/system/conf.d && mv conf.kept copy/etc/flux/system/conf.d && test $code = 0 &&
+	printf "FAILED 3\nCOMPLETED 0\nCOMPLETED 0\n" | sort >want && sort results >got && test_cmp want got
+'
 # The same configuration, but for a limit and a shorter timeout.
 {
 	cat common.sh && cat <<-\EOF
@@ -116,7 +150,7 @@ test_expect_success 'cmake --install renames as packages do: a file that is mapp
 	at -m priority=0 $limited priority
 	waits=$(flux submit --setattr=system.bank=chem true)
 	at $waits priority
-	flux jobs -f pending -no "{id} {priority} {state}" | grep $waits >waiting.before
+	flux jobs -f pending -no "{id} {priority} {state}" | grep $waits >kept.before
 	EOF
 	block "run: remove" && cat <<-\EOF
 	at -m priority=16 $limited priority
@@ -125,7 +159,7 @@ test_expect_success 'cmake --install renames as packages do: a file that is mapp
 	xargs rm <installed
 	rm "$FOLDER"/conf.d/*.toml "$FOLDER/shares.toml"
 	flux config reload
-	flux jobs -f pending -no "{id} {priority} {state}" | grep $waits >waiting.after
+	flux jobs -f pending -no "{id} {priority} {state}" | grep $waits >kept.after
 	grep "weir\|job-priority" /proc/$broker/maps && false
 	other=$(flux submit --setattr=system.bank=none true)
 	at $other priority
@@ -145,7 +179,7 @@ test_expect_success 'removal: the package goes below the running instance, which
 	inside remove.sh >out 2>&1 || { cat out; false; } && cat out && test_must_fail grep "err\|crit" log
 '
 test_expect_success 'removal: pending jobs keep their last priorities and start by them, also what a limit held back' '
-	cat waiting.before && test_cmp waiting.before waiting.after && test_cmp order started
+	cat kept.before && test_cmp kept.before kept.after && test_cmp order started
 '
 test_expect_success 'removal: the next start is that of a Flux without Weir' '
 	echo "flux module list; flux run echo through" >plain.sh && inside plain.sh >out 2>&1 || { cat out; false; } && grep "^sched-simple" out &&
