@@ -272,8 +272,8 @@ test_expect_success 'the owner stops it by a request; nothing is left in the fil
 	wait $(broker_pid one) &&
 	! test -e one
 '
-test_expect_success 'SIGTERM, SIGINT and SIGQUIT stop it with exit code 0' '
-	for signal in TERM INT QUIT; do
+test_expect_success 'SIGTERM, SIGINT, SIGQUIT and SIGALRM, the end of a time limit, stop it with exit code 0' '
+	for signal in TERM INT QUIT ALRM; do
 		start_broker two -c /dev/null &&
 		kill -$signal $(broker_pid two) && wait $(broker_pid two) &&
 		! test -e two || return 1

@@ -81,7 +81,11 @@ test_expect_success 'dependencies hold over a restart' '
 		flux job eventlog $id >log && test "$(grep -c dependency-add log)" = 1 || return 1
 	done
 '
-test_expect_success 'the broker stops' '
-	stop_broker here
+test_expect_success 'flux shutdown ends the jobs and the broker, and returns then' '
+	mkfifo up && id=$(flux submit -n1 sh -c "trap \"echo told; exit\" TERM; echo >up; sleep 300 & wait") && read line <up &&
+	flux shutdown && grep told "state/output/$(flux job id --to=f58plain $id).out" && wait $(broker_pid here)
+'
+test_expect_success 'flux shutdown --background returns at once' '
+	start_broker here -c conf.toml -S statedir="$PWD/state" && flux shutdown --background && wait $(broker_pid here)
 '
 test_done

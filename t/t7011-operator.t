@@ -161,7 +161,9 @@ test_expect_success 'the parent broker is killed: weir start ends, and says what
 	rm -rf run && start_weir && kill -9 $(broker_of) && cat <&8 >rest && exec 8<&- && test_expect_code 1 wait $WEIR_PID &&
 	grep "the parent broker ended: killed by signal 9" start.err && all_gone
 '
-test_expect_success 'SIGQUIT asks for the end, too' '
-	rm -rf run && start_weir && kill -QUIT $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
-'
+for signal in QUIT ALRM; do
+	test_expect_success "SIG$signal asks for the end, too" '
+		rm -rf run && start_weir && kill -'$signal' $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
+	'
+done
 test_done

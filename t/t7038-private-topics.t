@@ -121,6 +121,7 @@ TOPICS = {
     "job-route.stats-get": Plain(), "job-route.tree": Plain({}), "kvs.stats-get": Plain(), "log.stats-get": Plain(), "module.disconnect": Silent(),
     "module.list": Plain(), "ping": Plain({"seq": 1}), "resource.disconnect": Silent(), "resource.sched-status": Plain(), "resource.stats-get": Plain(),
     "resource.status": Plain(), "rusage": Plain(), "sched.check": Plain({"jobspec": {}}), "sched.stats-get": Plain(), "sched.why": Of(),
+    "overlay.disconnect": Silent(), "overlay.health": Plain(), "overlay.topology": Plain({"rank": 0}),
     "service.add": Plain({"service": "700000001-x"}), "service.remove": Plain({"service": "700000001-x"}), "state-machine.disconnect": Silent(),
     "state-machine.get": Plain(), "state-machine.wait": Plain(), "stats-get": Plain(),
 }

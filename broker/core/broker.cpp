@@ -19,13 +19,15 @@
 namespace weir::broker {
 namespace {
 
+constexpr std::uint64_t farewell_ms_max = 1'000;   // real time, for clients that were told of the end
 constexpr std::uint64_t shutdown_ms_max = 30'000;  // real time; then modules that hang are left behind
 
 Cred owner_cred() {
     return {static_cast<std::uint32_t>(getuid()), FLUX_ROLE_OWNER | FLUX_ROLE_LOCAL};
 }
 
-constexpr int signals_handled[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+/// SIGALRM: the time limit of the job that this broker is has come.
+constexpr int signals_handled[] = {SIGTERM, SIGINT, SIGQUIT, SIGALRM, SIGHUP};
 
 /// \param how SIG_BLOCK or SIG_UNBLOCK.
 void mask_signals(int how) {
@@ -127,7 +129,17 @@ void Broker::add_services() {
     hooks.now = clock_now;
     hooks.run_time = [this] { return run_time(); };
     hooks.state = [this] { return stage_ == Stage::init ? "init" : stage_ == Stage::run ? "run" : "shutdown"; };
-    hooks.shut_down = [this] { shut_down(0); };
+    hooks.shut_down = [this](std::function<void()> stopped) {
+        if (stopped) {
+            when_stopped_.push_back(std::move(stopped));
+        }
+        shut_down(0);
+    };
+    hooks.waiter_left = [this] {
+        if (is_stopped_) {
+            end_loop();
+        }
+    };
     hooks.stats = [this] { return stats(); };
     add_broker_service(router_, std::move(hooks));
     pump_.after_drain([this] { listener_->flush(); });
@@ -158,12 +170,12 @@ void Broker::apply_config(const BrokerConfig& config) {
 
 void Broker::watch_signals() {
     std::signal(SIGPIPE, SIG_IGN);
-    for (std::size_t i = 0; i < std::size(signals_handled); ++i) {
-        WEIR_CHECK(signals_[i].create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
-        signals_[i].on([this](int number) { on_signal(number); });
+    for (const int handled : signals_handled) {
+        Watch<uv_signal_t>& watch = signals_.emplace_back();
+        WEIR_CHECK(watch.create([this](uv_signal_t* h) { return uv_signal_init(loop_.get(), h); }) == 0);
+        watch.on([this](int number) { on_signal(number); });
         uv_signal_start(
-            signals_[i].get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); },
-            signals_handled[i]);
+            watch.get(), [](uv_signal_t* h, int number) { Watch<uv_signal_t>::fire(h, number); }, handled);
     }
     mask_signals(SIG_UNBLOCK);
 }
@@ -261,11 +273,31 @@ void Broker::shut_down(int exit_code) {
     uv_timer_start(
         deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, shutdown_ms_max, 0);
     host_.remove_all([this] {
-        deadline_.reset();
         clock_->stop();
-        listener_->flush();
-        loop_.stop();
+        if (when_stopped_.empty()) {
+            end_loop();
+        } else {
+            say_stopped();
+        }
     });
+}
+
+/// A client that waits for the end gets its answer and then reads the end of its connection: both at a time would be an
+/// error to it. So it may close first.
+void Broker::say_stopped() {
+    for (const auto& stopped : when_stopped_) {
+        stopped();
+    }
+    is_stopped_ = true;
+    deadline_.on([this](int) { end_loop(); });
+    uv_timer_start(
+        deadline_.get(), [](uv_timer_t* h) { Watch<uv_timer_t>::fire(h); }, farewell_ms_max, 0);
+}
+
+void Broker::end_loop() {
+    uv_timer_stop(deadline_.get());
+    listener_->flush();
+    loop_.stop();
 }
 
 void Broker::give_up() {

@@ -3,6 +3,8 @@
 // Must not know the insides of any part.
 // Source: flux-broker(1).
 #pragma once
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +47,8 @@ class Broker {
     void announce_ready();
     void apply_config(const BrokerConfig& config);
     void shut_down(int exit_code);
+    void say_stopped();
+    void end_loop();
     void fail(const std::string& why);
     [[noreturn]] void give_up();
     Json stats() const;
@@ -63,12 +67,14 @@ class Broker {
     std::unique_ptr<LocalListener> listener_;
     ModuleHost host_;
     ConfigService config_;
-    Watch<uv_signal_t> signals_[4];
+    std::deque<Watch<uv_signal_t>> signals_;
     Watch<uv_timer_t> deadline_;
     std::unique_ptr<ClockKeeper> clock_;
     Stage stage_ = Stage::init;
     bool is_reload_due_ = false;
     int exit_code_ = 0;
+    std::vector<std::function<void()>> when_stopped_;
+    bool is_stopped_ = false;
 };
 
 }  // namespace weir::broker

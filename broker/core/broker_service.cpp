@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: the services "broker", "state-machine" and "groups" as far as one broker of one rank has them.
+// Owns: the services "broker", "shutdown", "state-machine", "groups" and "overlay" as far as one broker of one rank has
+// them.
 // Must not know how the broker is run.
 #include <flux/core.h>
 #include <sys/resource.h>
@@ -57,6 +58,16 @@ void respond_rusage(const Call& call) {
                   static_cast<json_int_t>(usage.ru_nvcsw), "nivcsw", static_cast<json_int_t>(usage.ru_nivcsw))));
 }
 
+/// `flux shutdown` waits for the end of the stream, which comes when all jobs and modules have ended.
+void start_shutdown(const BrokerHooks& hooks, const Call& call) {
+    if (call.request().has(FLUX_MSGFLAG_STREAMING)) {
+        hooks.shut_down([call] { call.fail(ENODATA); });
+    } else {
+        call.respond();
+        hooks.shut_down(nullptr);
+    }
+}
+
 // Guest: reads that rank 0 is there.
 void groups_get(const Call& call) {
     const auto name = call.payload().string_at("name");
@@ -83,8 +94,9 @@ void add_broker_service(Router& router, BrokerHooks given) {
     router.add_method("broker.wait-read", 0, [&router](const Call& call) { wait_read(router, call); });
     router.add_method("broker.shutdown", 0, [hooks](const Call& call) {
         call.respond();
-        hooks->shut_down();
+        hooks->shut_down(nullptr);
     });
+    router.add_method("shutdown.start", 0, [hooks](const Call& call) { start_shutdown(*hooks, call); });
     // Guest: no effect.
     router.add_method("broker.disconnect", ~0u, [](const Call&) {});
     // Guest: reads the broker's state and age.
@@ -93,6 +105,19 @@ void add_broker_service(Router& router, BrokerHooks given) {
     router.add_method("state-machine.wait", FLUX_ROLE_USER, respond_state);
     // Guest: no effect.
     router.add_method("state-machine.disconnect", ~0u, [](const Call&) {});
+    // Guest: reads that rank 0 is there, and the broker's age.
+    router.add_method("overlay.health", FLUX_ROLE_USER, [hooks](const Call& call) {
+        call.respond(Json::own(
+            json_pack("{s:i s:s s:f s:[]}", "rank", 0, "status", "full", "duration", hooks->run_time(), "children")));
+    });
+    // Guest: reads that rank 0 is alone.
+    router.add_method("overlay.topology", FLUX_ROLE_USER, [](const Call& call) {
+        call.respond(Json::own(json_pack("{s:i s:i s:[]}", "rank", 0, "size", 1, "children")));
+    });
+    // Guest: no effect.
+    router.add_method("overlay.disconnect", ~0u, [](const Call&) {});
+    // Guest: no effect: only the owner's clients have used this service.
+    router.add_method("shutdown.disconnect", 0, [hooks](const Call&) { hooks->waiter_left(); });
     router.add_method("groups.get", FLUX_ROLE_USER, groups_get);
     // Guest: no effect.
     router.add_method("groups.disconnect", ~0u, [](const Call&) {});

@@ -173,7 +173,6 @@ std::string why_missing(std::string_view service) {
         {"content", "values are kept in memory, not by content"},
         {"content-backing", "values are kept in memory, not by content"},
         {"kvs-watch", "keys cannot be watched"},
-        {"overlay", "there is one broker and no overlay network"},
         {"heartbeat", "there is one broker and no heartbeat"},
         {"sdexec", "jobs are not units of systemd"},
         {"sdbus", "jobs are not units of systemd"},

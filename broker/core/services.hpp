@@ -18,13 +18,15 @@ void add_event_service(Router& router);
 void add_module_service(Router& router, ModuleHost& host);
 
 struct BrokerHooks {
-    std::function<double()> now;         // seconds since the epoch, instance's clock
-    std::function<double()> run_time;    // seconds since the instance has been up
-    std::function<const char*()> state;  // "init", "run", "shutdown"
-    std::function<void()> shut_down;
+    std::function<double()> now;                                   // seconds since the epoch, instance's clock
+    std::function<double()> run_time;                              // seconds since the instance has been up
+    std::function<const char*()> state;                            // "init", "run", "shutdown"
+    std::function<void(std::function<void()> stopped)> shut_down;  // calls back, if it can, when the modules have ended
+    std::function<void()> waiter_left;                             // a client that asked for the end
     std::function<Json()> stats;
 };
-/// broker.ping, .stats-get, .rusage, .shutdown, .wait-read; state-machine.get, .wait; groups.get.
+/// broker.ping, .stats-get, .rusage, .shutdown, .wait-read; shutdown.start; state-machine.get, .wait; groups.get;
+/// overlay.health, .topology.
 void add_broker_service(Router& router, BrokerHooks hooks);
 
 }  // namespace weir::broker

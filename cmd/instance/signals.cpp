@@ -15,7 +15,7 @@ namespace weir::cmd {
 Signals::Signals(Hangup hangup, WindowSignals window) : hangup_(hangup) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
+    for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGALRM, SIGHUP}) {
         sigaddset(&set, number);
     }
     for (const int number : {SIGWINCH, SIGTSTP, SIGCONT}) {
