@@ -221,7 +221,7 @@ test_expect_success 'SIGKILL arrives though the launcher was stopped and thousan
 	id=$(job submit -- sh -c "trap \"\" USR1 USR2; echo \$PPID >\"$PWD/launcher\"; exec sleep 100000") &&
 	read -r launcher <launcher && kill -STOP $launcher &&
 	JOBCTL=$JOBCTL python3 signals.py $id &&
-	job wait $id clean && job wait $id finish | grep "\"status\": 9"
+	job wait $id clean && job wait $id finish | grep "\"status\": 35072"
 '
 test_expect_success 'a job whose launcher is killed did not succeed' '
 	mkfifo killed && id=$(job submit -- sh -c "echo \$PPID >\"$PWD/killed\"; exec sleep 100000") &&

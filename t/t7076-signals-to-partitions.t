@@ -48,9 +48,9 @@ told() {
 signal() {
 	call job-manager.kill "{\"id\":$1,\"signum\":$2}"
 }
-# ends_by SIGNAL ID: the wait status is that signal
+# ends_by SIGNAL ID: the exit code is that of a shell whose command that signal ended
 ends_by() {
-	wait_event $2 finish >status && cat status && jq -e ".status == $1" status && wait_event $2 clean
+	wait_event $2 finish >status && cat status && jq -e ".status == (128 + $1) * 256" status && wait_event $2 clean
 }
 USR1=10 USR2=12 KILL=9
 
@@ -71,7 +71,7 @@ test_expect_success 'a signal still arrives when job-route was loaded anew on bo
 	load_route_again && are_up debug batch && debug=local://$WEIR_RUNDIR/debug/local-0 && load_route_again "$debug" &&
 	FLUX_URI=$debug wait_until job-route.stats-get "{}" .child.attached && signal $a $USR1 && told "a SIGUSR1"
 '
-test_expect_success 'KILL ends them, with its wait status' '
+test_expect_success 'KILL ends them, and their status says so' '
 	signal $a $KILL && ends_by $KILL $a && signal $b $KILL && ends_by $KILL $b
 '
 test_expect_success 'a job that waits, or has ended, has no process to take it' '

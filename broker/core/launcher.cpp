@@ -396,7 +396,7 @@ class Launcher {
         unsigned char signals[64];
         const ssize_t n = ::read(control_fd, signals, sizeof signals);
         for (ssize_t i = 0; i < n; ++i) {
-            must_end_ = must_end_ || signals[i] == SIGKILL || signals[i] == SIGTERM;
+            must_end_ = must_end_ || signals[i] == SIGKILL || signals[i] == SIGTERM || signals[i] == SIGALRM;
             if (signals[i] == SIGKILL) {
                 signal_all(SIGKILL);
             } else {

@@ -3,16 +3,36 @@
 // pipe is at end of file. Must not know jobspecs or messages.
 #include "broker/services/exec_process.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "libfairshare/base/wait_status.hpp"
+
 namespace weir::broker {
+
+int status_of_failure(const LaunchEnd& end) {
+    constexpr int exit_no_input = 1, exit_not_executable = 126, exit_not_found = 127;
+    if (!end.unreadable.empty()) {
+        return exit_no_input << 8;
+    }
+    return (end.failed_errno == ENOENT ? exit_not_found : exit_not_executable) << 8;
+}
+
+std::string words_of_failure(const LaunchEnd& end) {
+    char host[HOST_NAME_MAX + 1] = {};
+    gethostname(host, sizeof host - 1);
+    const std::string what = end.unreadable.empty()
+                                 ? " (host " + std::string(host) + "): start failed: " + end.failed_program
+                                 : " cannot read its input " + end.unreadable;
+    return "task " + std::to_string(end.failed_task) + what + ": " + std::strerror(end.failed_errno);
+}
 
 /// One launcher: its process, its control and its report pipe. Freed when libuv has closed all three.
 class Process {
@@ -25,6 +45,7 @@ class Process {
 
     int spawn(const LaunchRequest& request) {
         task_count_ = request.task_count;
+        program_ = request.command.front();
         input_ = request.input;
         std::vector<std::string> words{"weir-broker", "--launch-task", std::to_string(getpid()),
                                        std::to_string(request.task_count),
@@ -148,10 +169,11 @@ class Process {
             pool_.started_(id_);
         } else if (std::sscanf(line.c_str(), "exit %d %d", &rank, &value) == 2) {
             reported_ends_ += 1;
-            end_.status = std::max(end_.status, value);
+            end_.status = std::max(end_.status, status_of_shell(value));
         } else if (std::sscanf(line.c_str(), "failed %d %d", &rank, &value) == 2) {
             end_.failed_task = static_cast<std::uint32_t>(rank);
             end_.failed_errno = value;
+            end_.failed_program = program_;
         } else if (std::sscanf(line.c_str(), "unreadable %d %d", &rank, &value) == 2) {
             end_.failed_task = static_cast<std::uint32_t>(rank);
             end_.failed_errno = value;
@@ -182,6 +204,7 @@ class Process {
     std::string text_;
     LaunchEnd end_;
     std::uint32_t task_count_ = 0;
+    std::string program_;
     std::string input_;
     std::uint32_t reported_ends_ = 0;
     int exit_status_ = 0;  ///< of the launcher itself

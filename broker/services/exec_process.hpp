@@ -30,11 +30,17 @@ struct LaunchRequest {
 
 /// How a job's processes ended.
 struct LaunchEnd {
-    int status = 0;        // the greatest wait status of any task
+    int status = 0;        // the greatest of any task, as a job shell has it (status_of_shell)
     int failed_errno = 0;  // not 0: this task could not be executed, nothing ran
     std::uint32_t failed_task = 0;
+    std::string failed_program;
     std::string unreadable;  // not empty: that task failed for this file, its input
 };
+
+/// Of a task that did not run, where failed_errno is not 0: the wait status, with the exit code that a shell has then,
+/// and the words of flux-core's job shell.
+int status_of_failure(const LaunchEnd& end);
+std::string words_of_failure(const LaunchEnd& end);
 
 class Process;
 

@@ -34,7 +34,7 @@ struct Job {
     int status = 0;           // of a simulated end
     double limit = 0;         // end of the time limit on the reactor's clock, 0: none, or not before `end`
     double end = 0;           // of a simulated run, on the same clock
-    bool is_killing = false;  // SIGTERM was sent, SIGKILL follows
+    bool is_killing = false;  // a signal was sent, SIGKILL follows
 };
 
 class JobExec {
@@ -290,15 +290,7 @@ class JobExec {
         }
         Job& job = it->second;
         if (end.failed_errno != 0) {
-            constexpr int exit_no_input = 1, exit_not_executable = 126, exit_not_found = 127;  // as a shell has them
-            const bool is_of_input = !end.unreadable.empty();
-            const int code = is_of_input                  ? exit_no_input
-                             : end.failed_errno == ENOENT ? exit_not_found
-                                                          : exit_not_executable;
-            const std::string what =
-                is_of_input ? " cannot read its input " + end.unreadable : std::string(" cannot be executed");
-            end_unstarted(id, job, code << 8,
-                          "task " + std::to_string(end.failed_task) + what + ": " + std::strerror(end.failed_errno));
+            end_unstarted(id, job, status_of_failure(end), words_of_failure(end));
         } else if (!job.is_started && !job.is_killing) {
             end_unstarted(id, job, end.status, "its launcher ended before all tasks ran");
         } else {
@@ -348,17 +340,17 @@ class JobExec {
             finish(id, job.status);
         } else {
             send_exception(job, id, "timeout", "resource allocation expired");
-            terminate(id, job);
+            terminate(id, job, SIGALRM);
         }
     }
 
-    /// SIGTERM now, SIGKILL after the grace time, which is real time whatever the clock's scale.
-    void terminate(flux_jobid_t id, Job& job) {
+    /// This signal now, SIGKILL after the grace time, which is real time whatever the clock's scale.
+    void terminate(flux_jobid_t id, Job& job, int signal) {
         if (job.is_simulated) {
-            finish(id, SIGTERM);
+            finish(id, signal);
         } else if (!job.is_killing) {
             job.is_killing = true;
-            processes_.kill(id, SIGTERM);
+            processes_.kill(id, signal);
             deadlines_.set(id, now() + kill_grace_s_ * clock_scale_);
         }
     }
@@ -371,7 +363,7 @@ class JobExec {
         }
         const auto it = jobs_.find(static_cast<flux_jobid_t>(id));
         if (it != jobs_.end()) {
-            terminate(it->first, it->second);
+            terminate(it->first, it->second, SIGTERM);
         }
     }
 

@@ -12,6 +12,7 @@
 #include "cmd/common/routed.hpp"
 #include "cmd/common/text.hpp"
 #include "cmd/common/time_text.hpp"
+#include "libfairshare/base/wait_status.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -234,16 +235,14 @@ std::string state_text(const Job& job) {
 
 std::optional<int> exit_code_of(const Job& job) {
     const auto status = static_cast<int>(job.waitstatus);
-    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 && WIFEXITED(status)
+    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 && !ending_signal(status)
                ? std::optional(WEXITSTATUS(status))
                : std::nullopt;
 }
 
 std::optional<int> signal_of(const Job& job) {
     const auto status = static_cast<int>(job.waitstatus);
-    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 && WIFSIGNALED(status)
-               ? std::optional(WTERMSIG(status))
-               : std::nullopt;
+    return job.state == FLUX_JOB_STATE_INACTIVE && job.waitstatus >= 0 ? ending_signal(status) : std::nullopt;
 }
 
 std::string ending_reason(const Job& job) {

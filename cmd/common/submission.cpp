@@ -9,6 +9,7 @@
 #include "cmd/common/jobs.hpp"
 #include "cmd/common/reader.hpp"
 #include "libfairshare/base/signed_jobspec.hpp"
+#include "libfairshare/base/wait_status.hpp"
 
 namespace weir::cmd {
 namespace {
@@ -19,8 +20,9 @@ void take_event(const json_t* event, Ending& ending) {
     if (name == "finish") {
         ending.status = static_cast<int>(integer_at(context, "status"));
         if (ending.status != 0 && ending.note.empty()) {
-            ending.note = WIFSIGNALED(ending.status) ? "ended by signal " + std::to_string(WTERMSIG(ending.status))
-                                                     : "exit code " + std::to_string(WEXITSTATUS(ending.status));
+            const auto signal = ending_signal(ending.status);
+            ending.note = signal ? "ended by signal " + std::to_string(*signal)
+                                 : "exit code " + std::to_string(WEXITSTATUS(ending.status));
         }
     } else if (name == "exception" && integer_at(context, "severity") == 0) {
         const std::string note = text_at(context, "note");

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "libfairshare/base/signed_jobspec.hpp"
+#include "libfairshare/base/wait_status.hpp"
 #include "modules/common/monotonic_clock.hpp"
 #include "modules/common/parent_link.hpp"
 #include "modules/job-route/partition_checks.hpp"
@@ -462,8 +463,8 @@ void PartitionKeeper::on_last_words(flux_future_t* f) {
 std::string PartitionKeeper::how_it_ended(JobId job, const std::string& words) const {
     const auto found = jobs_.find(job);
     const End end = found != jobs_.end() ? found->second : End{};
-    if (end.status >= 0 && WIFSIGNALED(end.status)) {
-        return "killed by signal " + std::to_string(WTERMSIG(end.status));
+    if (const auto signal = end.status >= 0 ? ending_signal(end.status) : std::nullopt) {
+        return "killed by signal " + std::to_string(*signal);
     }
     const std::string how = !end.note.empty() ? end.note
                             : end.status < 0  ? "it never ran"

@@ -54,6 +54,10 @@ TEST_CASE("wait reason: of an ended job its exit code, its signal, or the note o
     CHECK(text() == "does not wait: it failed: signal 9");
     CHECK(signal_of(job) == 9);
     CHECK_FALSE(exit_code_of(job));
+    job.waitstatus = 137 << 8;  // as a job shell tells it
+    CHECK(text() == "does not wait: it failed: signal 9");
+    CHECK(signal_of(job) == 9);
+    CHECK_FALSE(exit_code_of(job));
     job.note = "node failed";
     CHECK(text() == "does not wait: it failed: node failed");
     job = job_in(FLUX_JOB_STATE_INACTIVE);
