@@ -3,6 +3,7 @@
 // Must not know: what events mean; the KVS.
 #include "broker/services/job-manager/requests/job_info.hpp"
 #include "libfairshare/base/json/text_writer.hpp"
+#include "libfairshare/base/signed_jobspec.hpp"
 
 #include <cerrno>
 #include <set>
@@ -54,6 +55,10 @@ struct JobInfoTable {
 Result<std::optional<std::string>> JobInfo::value_of(const Job& job, std::string_view key, bool is_current) const {
     if (key == "eventlog") {
         return std::optional(job.eventlog);
+    }
+    if (key == "J") {
+        return std::optional(sign_none(
+            job.jobspec_text.original ? *job.jobspec_text.original : full_jobspec(job.jobspec_text), job.userid));
     }
     if (key == "jobspec") {
         return std::optional(!is_current && job.jobspec_text.original ? *job.jobspec_text.original
@@ -132,8 +137,9 @@ Answer JobInfo::lookup_now(const Request& request) {
         if (!value) {
             return Error{std::errc::no_such_file_or_directory, std::string(key) + ": key not found"};
         }
-        const bool is_lines = std::string_view(key) == "eventlog" || GuestEventlogs::is_guest_path(key);
-        if ((*flags & lookup_json_decode) && !is_lines) {
+        const std::string_view name = key;
+        const bool is_text = name == "eventlog" || name == "J" || GuestEventlogs::is_guest_path(name);
+        if ((*flags & lookup_json_decode) && !is_text) {
             out.splice(key, *value);
         } else {
             out.set(key, *value);
