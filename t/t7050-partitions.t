@@ -64,6 +64,16 @@ test_expect_success 'a drained one gets no job either when job-route is loaded a
 	weir partition drain wide && load_route_again && wait_until job-route.tree "{}" ".children[] | select(.jobid == $(job_of wide)) | .state == \"attached\" and .drained" &&
 	gated d3 -q batch && test $(child_of $d3) = 0 && weir partition list | grep "wide .* drained" && weir partition resume wide && wait_event $d3 start && end d3
 '
+test_expect_success 'drain and resume take several: all or, where a name is wrong, none; of one that is so already nothing changes' '
+	test_expect_code 5 weir partition drain wide debgu 2>err && grep "no partition has the name debgu; did you mean debug?" err && test "$(field_of wide .state)" = up &&
+	weir partition resume wide 2>err && cat err && grep "The partition wide is not drained: nothing was changed" err &&
+	weir partition drain wide debug 2>err && cat err && grep "partitions wide and debug start no more jobs. They wait here:  weir partition resume wide debug" err &&
+	test "$(field_of wide .state)$(field_of debug .state)" = draineddrained &&
+	weir partition drain debug wide 2>err && cat err && grep "The partitions debug and wide are drained already: nothing was changed" err &&
+	test_expect_code 5 weir partition resume wide debgu && test "$(field_of wide .state)" = drained &&
+	weir partition resume wide && weir partition resume debug wide 2>err && cat err && grep "The partition debug takes jobs again" err &&
+	grep "The partition wide is not drained[.]" err && test "$(field_of wide .state)$(field_of debug .state)" = upup
+'
 test_expect_success 'resize: a running job ends in the old instance, the new one takes what waits' '
 	gated r1 -q batch -c3 && wait_event $r1 start && old=$(child_of $r1) && gated r3 -q batch -c3 &&
 	wait_event $r3 weir.route && weir partition resize wide --cores 4 && partition wide "select(.state == \"up\" and .cores == 4)" &&

@@ -147,7 +147,7 @@ test_expect_success 'changes of the share tree' '
 	jq -e "any(.changes[]; .op == \"move\")" answer.json && told share diff && told share undo --yes && told share diff 1 && told share history
 '
 test_expect_success 'changes of partitions' '
-	told partition list && told tree && told partition drain debug && told tree && told partition list && told partition resume debug &&
+	told partition list && told tree && told partition drain debug && told tree && told partition list && told partition resume debug wide &&
 	told partition add more --queue debug --cores 2 --takes cores-max=4 --limit cores-max=64 --on-demand &&
 	told partition resize more --cores 1 && told partition resize more -N 1 --cores-per-node 1 --memory-per-node 1GiB &&
 	told partition restart more --kill && told partition remove more && told log --level debug

@@ -175,8 +175,16 @@ Exit ask_for(Context& context, Json request, const std::string& done) {
 }
 
 Json request_of(const Context& context, const char* op) {
-    Json request = Json::object();
-    request.set("op", op).set("name", context.args.words.front());
+    Json request = Json::object(), names = Json::array();
+    request.set("op", op);
+    if (context.args.words.size() == 1) {
+        request.set("name", context.args.words.front());
+    } else {
+        for (const std::string& name : context.args.words) {
+            names.append(name);
+        }
+        request.set("names", std::move(names));
+    }
     if (context.args.has("kill")) {
         request.set("kill", true);
     }
@@ -332,16 +340,51 @@ Exit run_partition_restart(Context& context) {
     return ask_for_another(context, request_of(context, "restart"));
 }
 
+/// "The partition a", "The partitions a and b".
+std::string all_text(const std::vector<std::string>& names) {
+    return (names.size() == 1 ? "The partition " : "The partitions ") + listed(names);
+}
+
+/// What drain and resume say: of those that changed, `changed_text` of their names; of the others that they are
+/// `is_so`.
+std::string drain_text(const Context& context, const json_t* answer, const std::string& is_so,
+                       const std::function<std::string(const std::vector<std::string>&)>& changed_text) {
+    std::vector<std::string> changed, same;
+    for (const json_t* name : items_at(answer, "same")) {
+        same.emplace_back(json_is_string(name) ? json_string_value(name) : "");
+    }
+    for (const std::string& name : context.args.words) {
+        if (std::find(same.begin(), same.end(), name) == same.end()) {
+            changed.push_back(name);
+        }
+    }
+    const std::string unchanged = same.empty() ? "" : all_text(same) + (same.size() == 1 ? " is " : " are ") + is_so;
+    return changed.empty() ? unchanged + ": nothing was changed."
+                           : changed_text(changed) + (same.empty() ? "" : "\n" + unchanged + ".");
+}
+
 Exit run_partition_drain(Context& context) {
-    return ask_for(context, request_of(context, "drain"),
-                   named_text(context) + " starts no more jobs. They wait here:  weir partition resume " +
-                       context.args.words.front());
+    return ask_for(context, request_of(context, "drain"), [&context](const json_t* answer) {
+        return drain_text(context, answer, "drained already", [](const std::vector<std::string>& names) {
+            std::string resume = "weir partition resume";
+            for (const std::string& name : names) {
+                resume += " " + name;
+            }
+            return all_text(names) + (names.size() == 1 ? " starts" : " start") +
+                   " no more jobs. They wait here:  " + resume;
+        });
+    });
 }
 
 Exit run_partition_resume(Context& context) {
-    return ask_for(context, request_of(context, "resume"), named_text(context) + " takes jobs again.");
+    return ask_for(context, request_of(context, "resume"), [&context](const json_t* answer) {
+        return drain_text(context, answer, "not drained", [](const std::vector<std::string>& names) {
+            return all_text(names) + (names.size() == 1 ? " takes" : " take") + " jobs again.";
+        });
+    });
 }
 
+const Words several_names{"NAME...", 1, SIZE_MAX};
 const Option kill_option{"kill", 0, "", "end the running jobs as well", Kind::flag};
 
 std::vector<Option> size_options() {
@@ -416,17 +459,21 @@ Command partition_resize_command() {
 }
 
 Command partition_drain_command() {
-    return named_command("partition drain", "start no more jobs in a partition", run_partition_drain,
-                         {"weir partition drain batch  # its running jobs continue",
-                          "weir partition drain batch && weir partition list  # how many still run",
-                          "weir partition resume batch  # the opposite"});
+    Command command = named_command("partition drain", "start no more jobs in partitions", run_partition_drain,
+                                    {"weir partition drain batch  # its running jobs continue",
+                                     "weir partition drain batch debug  # both, or neither if a name is wrong",
+                                     "weir partition resume batch  # the opposite"});
+    command.words = several_names;
+    return command;
 }
 
 Command partition_resume_command() {
-    return named_command("partition resume", "start jobs in a drained partition again", run_partition_resume,
-                         {"weir partition resume batch  # jobs go there again",
-                          "weir partition resume batch && weir tree  # and how many wait there",
-                          "weir partition drain batch  # the opposite"});
+    Command command = named_command("partition resume", "start jobs in drained partitions again", run_partition_resume,
+                                    {"weir partition resume batch  # jobs go there again",
+                                     "weir partition resume batch debug && weir tree  # and how many wait there",
+                                     "weir partition drain batch  # the opposite"});
+    command.words = several_names;
+    return command;
 }
 
 Command partition_restart_command() {

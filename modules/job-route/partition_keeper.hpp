@@ -93,6 +93,7 @@ class PartitionKeeper {
     Json resized(const Json& request, const std::string& name) const;
     Change change_of(const Json& request) const;
     Json apply(const Json& request, const Change& change);
+    Json set_drained(const std::vector<std::string>& names, bool is_drained);
     void ask_fit(const flux_msg_t* msg, const Json& request);
     void ask_scheduler(const PartitionSpec& spec, Fit fit);
     void on_fit(flux_future_t* f);

@@ -37,6 +37,25 @@ std::string text_of(const Json& request, const char* key) {
     return *text;
 }
 
+bool is_drain(const std::string& op) {
+    return op == "drain" || op == "resume";
+}
+
+/// Of a request about one partition or several.
+std::vector<std::string> partitions_named(const Json& request) {
+    const Json list = request.at("names");
+    std::vector<std::string> names;
+    std::size_t i = 0;
+    const json_t* name = nullptr;
+    json_array_foreach(list.get(), i, name) {
+        if (!json_is_string(name)) {
+            throw Failure(EPROTO, "partition-change wants names:[s]");
+        }
+        names.emplace_back(json_string_value(name));
+    }
+    return names.empty() ? std::vector<std::string>{text_of(request, "name")} : names;
+}
+
 std::string state_of(const PartitionTable::Partition& partition) {
     const bool is_up = partition.current && partition.current->is_attached;
     return !partition.is_wanted   ? "ending"
@@ -359,7 +378,7 @@ void PartitionKeeper::on_fit(flux_future_t* f) {
 }
 
 /// {op, name, ...}: add {table}, remove {kill?}, resize {cores | nodes, cores-per-node?, memory-per-node?, kill?},
-/// drain, resume, restart {kill?}, close.
+/// restart {kill?}, close; drain and resume {name or names}.
 void PartitionKeeper::change(const flux_msg_t* msg) {
     const char* payload = nullptr;
     if (flux_request_decode(msg, nullptr, &payload) < 0) {
@@ -377,7 +396,7 @@ void PartitionKeeper::change(const flux_msg_t* msg) {
 PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
     Change change;
     change.op = text_of(request, "op");
-    if (change.op != "close") {
+    if (change.op != "close" && !is_drain(change.op)) {
         change.name = change.op == "add" ? text_of(request.at("table"), "name") : text_of(request, "name");
     }
     if (change.op == "add") {
@@ -388,11 +407,35 @@ PartitionKeeper::Change PartitionKeeper::change_of(const Json& request) const {
     return change;
 }
 
-/// \return {warnings: [s], unchanged: b, drained: b}
+/// All or none of them. \return those that were so already
+Json PartitionKeeper::set_drained(const std::vector<std::string>& names, bool is_drained) {
+    auto changes = value_or_throw(PartitionChanges::parse(changes_.text()));
+    std::vector<std::string> changed;
+    Json same = Json::array();
+    for (const std::string& name : names) {
+        (void)value_or_throw(table_.check_wanted(name));
+        if (table_.partitions().at(name).is_drained == is_drained) {
+            same.append(name);
+        } else {
+            changes.set_drained(configured_.get(), name, is_drained);
+            changed.push_back(name);
+        }
+    }
+    if (!changed.empty()) {
+        (void)value_or_throw(put_changes(std::move(changes)));
+    }
+    for (const std::string& name : changed) {
+        (void)value_or_throw(table_.set_drained(name, is_drained));
+    }
+    return same;
+}
+
+/// \return {warnings: [s], unchanged: b, drained: b}; same: [s] of drain and resume, the names that were so already
 Json PartitionKeeper::apply(const Json& request, const Change& change) {
     const auto& [op, name, table] = change;
     const bool is_killed = request.boolean_at("kill").value_or(false);
     const bool is_same = table && json_equal(table.get(), partition_table_of(in_force_.get(), name)) == 1;
+    Json same;
     if (op == "close") {
         queues_kept_.clear();  // the next start has them again
         table_.close();
@@ -410,12 +453,8 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
             throw is_ending ? Failure(ENOENT, "the partition " + name + " is ending already; --kill ends its jobs too")
                             : Failure(table_.unknown(name));
         }
-    } else if (op == "drain" || op == "resume") {
-        (void)value_or_throw(table_.check_wanted(name));
-        auto changes = value_or_throw(PartitionChanges::parse(changes_.text()));
-        changes.set_drained(configured_.get(), name, op == "drain");
-        (void)value_or_throw(put_changes(std::move(changes)));
-        (void)value_or_throw(table_.set_drained(name, op == "drain"));
+    } else if (is_drain(op)) {
+        same = set_drained(partitions_named(request), op == "drain");
     } else if (op == "restart") {
         (void)value_or_throw(table_.restart(name, is_killed));
     } else {
@@ -434,6 +473,7 @@ Json PartitionKeeper::apply(const Json& request, const Change& change) {
     const auto partition = table_.partitions().find(name);
     const bool is_drained = partition != table_.partitions().end() && partition->second.is_drained;
     answer.set("warnings", std::move(warnings)).set("unchanged", is_same).set("drained", is_drained);
+    answer.set("same", std::move(same));
     return answer;
 }
 
