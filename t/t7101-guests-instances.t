@@ -91,6 +91,18 @@ test_expect_success 'what a guest chose reaches no terminal raw' '
 test_expect_success 'his instances are his jobs: they are canceled as such, and no partition is' '
 	weir cancel --json --all --user alice >out && jq -e ".left_out == [] and .count == 4" out && wait_event $second clean && partition batch "select(.state == \"up\")"
 '
+test_expect_success GUEST 'weir tree shows a guest what weir partition list does of the partitions, and says what is kept from him, in private mode too' '
+	runs=$(weir submit --json -q batch --user alice --simulate=1h x | jq .id) && wait_event $runs start &&
+	weir submit -q batch --user alice --simulate=1h x && partition batch "select(.instances[0].pending == 1)" &&
+	for mode in "" "private-mode = true"; do
+		sed "s/^allow-guest.*/&\n$mode/" site.toml >now.toml && cp now.toml site.toml && weir reload || return 1
+		as_guest env "FLUX_URI=$FLUX_URI" "LC_ALL=$LC_ALL" weir tree >his 2>err && cat his err &&
+		grep "─ batch  *easy  *?/1  *1  *1  *? .*only its owner may look into it" his && grep "kept from you" err && ! grep refuses his &&
+		as_guest env "FLUX_URI=$FLUX_URI" weir tree --json >his 2>err &&
+		jq -e ".children[0] | .cores == 1 and .jobs.pending == 1 and .jobs.running == 1 and .modules == [\"sched-weir-easy\"]" his || return 1
+	done &&
+	as_guest env "FLUX_URI=$FLUX_URI" weir metrics >metrics && grep "^weir_partition_up.*batch.* 1$" metrics
+'
 test_expect_success 'all ends' '
 	exec 9>&- && stop_weir
 '

@@ -61,9 +61,21 @@ bool has_module(const Instance& instance, const std::string& name) {
     return std::find(instance.modules.begin(), instance.modules.end(), name) != instance.modules.end();
 }
 
+/// Of instances that refuse this user and are shown all the same.
+bool has_told(const Instance& instance) {
+    return instance.is_told || std::any_of(instance.children.begin(), instance.children.end(), has_told);
+}
+
 Exit run_tree(Context& context) {
     return with_instance(context, [&](Client& client) {
         const Instance instance = instance_tree(client);
+        if (has_told(instance)) {
+            context.note(
+                "Of a partition that belongs to another user you see the jobs of this instance that wait and run in "
+                "it, "
+                "as in weir partition list. Its cores in use, its own jobs, those that have ended and the instances in "
+                "it are kept from you.");
+        }
         if (!instance.modules.empty() && !has_module(instance, "job-route")) {
             context.note(
                 "The module job-route is not loaded in this instance: children that it may have are not shown.");

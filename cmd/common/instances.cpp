@@ -22,6 +22,7 @@ namespace weir::cmd {
 namespace {
 
 constexpr std::size_t depth_max = 16;
+constexpr const char* told_problem = "only its owner may look into it";
 
 /// Child instances are asked side by side: those that hang cost one wait together. So many threads serve the whole
 /// tree; where they are in use, a child is asked on the thread of its parent.
@@ -125,6 +126,33 @@ std::vector<Instance> rows_of_others(Client& client, std::vector<ChildEntry>& en
     return rows;
 }
 
+/// What the instance above tells of its partitions, for those that refuse this user.
+void add_told(std::vector<ChildEntry>& entries, const std::vector<PartitionState>& states) {
+    for (const PartitionState& state : states) {
+        for (const PartitionJob& job : state.jobs) {
+            for (ChildEntry& entry : entries) {
+                if (entry.jobid == job.job && job.job != 0) {
+                    entry.told = job;
+                    entry.scheduler = state.scheduler;
+                }
+            }
+        }
+    }
+}
+
+/// The figures of one that refuses this user; false: none are known.
+bool show_told(Instance& child, const ChildEntry& entry) {
+    if (!entry.told) {
+        return false;
+    }
+    child.cores = entry.told->cores;
+    child.jobs.pending = entry.told->pending;
+    child.jobs.running = entry.told->running;
+    child.modules = entry.scheduler.empty() ? std::vector<std::string>() : std::vector<std::string>{entry.scheduler};
+    child.problem = told_problem;
+    return true;
+}
+
 void ask_instance(Client& client, Instance& instance, Way way, Threads& threads) {
     instance.uri = client.uri();
     instance.version = client.attribute("version").value_or("");
@@ -160,6 +188,7 @@ void ask_instance(Client& client, Instance& instance, Way way, Threads& threads)
         configured.push_back(state.name);
     }
     std::vector<ChildEntry> entries = children_of(client);
+    add_told(entries, states);
     std::erase_if(states,
                   [&entries](const PartitionState& state) {  // one that died is listed, one that is lost is not
                       return std::any_of(entries.begin(), entries.end(), [&state](const ChildEntry& entry) {
@@ -188,7 +217,9 @@ void ask_child(const ChildEntry& entry, Instance& child, const Way& way, Threads
     child = row_of(entry);
     child.uri = entry.uri;
     auto client = open_child(entry);
-    if (!client) {
+    if (!client && client.error().code == std::errc::operation_not_permitted && show_told(child, entry)) {
+        child.is_told = true;
+    } else if (!client) {
         child.problem = client.error().message.substr(0, client.error().message.find('\n'));
     } else if (std::find(way.begin(), way.end(), client->uri()) != way.end()) {
         child.problem = "its URI is that of an instance above it";

@@ -24,6 +24,15 @@ struct JobCounts {
 };
 JobCounts job_counts(Client& client);
 
+/// A job that is an instance of a partition.
+struct PartitionJob {
+    std::uint64_t job = 0;   ///< 0: it is being submitted
+    bool is_current = true;  ///< false: it ends after its jobs
+    bool is_attached = false;
+    std::string uri, rundir;
+    std::int64_t cores = 0, pending = 0, running = 0, own = 0;
+    std::string drained;  ///< its nodes that are drained in the instance that keeps it: "node[0-1]"
+};
 /// `serves` and `uri` are what the child says: its user may have made them up.
 struct ChildEntry {
     std::uint64_t jobid = 0;
@@ -37,6 +46,8 @@ struct ChildEntry {
     std::string name;
     double lost_since = 0;  ///< seconds since the epoch; 0: it is attached
     bool is_drained = false;
+    std::optional<PartitionJob> told;  ///< of an instance of a partition, what its parent tells everybody
+    std::string scheduler;             ///< with `told`; empty: Flux's own
 };
 /// Whether this user may trust it: the owner's, which serve everybody, and his own. Another's could answer what it
 /// likes, as slowly as it likes, and its URI could be that of an instance above it.
@@ -57,15 +68,6 @@ std::map<std::uint64_t, std::string> partition_names(Client& client);
 /// jobs in instance_queue, which are all where job-route is not loaded. Errors: job-route or job-list fails.
 Result<std::set<std::uint64_t>> partition_jobs(Client& client);
 
-/// A job that is an instance of a partition.
-struct PartitionJob {
-    std::uint64_t job = 0;   ///< 0: it is being submitted
-    bool is_current = true;  ///< false: it ends after its jobs
-    bool is_attached = false;
-    std::string uri, rundir;
-    std::int64_t cores = 0, pending = 0, running = 0, own = 0;
-    std::string drained;  ///< its nodes that are drained in the instance that keeps it: "node[0-1]"
-};
 /// A partition that the instance keeps ([[partition]]), as job-route reports it.
 struct PartitionState {
     std::string name;
@@ -130,6 +132,8 @@ struct Instance {
     std::optional<EstimateErrors> estimates;  ///< of its own scheduler; Flux's has none
     double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
     std::string problem;    ///< why the rest is missing: it did not answer
+    bool is_told = false;   ///< it refuses this user: cores, waiting and running jobs and the scheduler are as its
+                            ///< parent tells, and the rest is missing
     bool is_drained = false;
     std::optional<PartitionState> down;
     PolicyState policy;

@@ -140,7 +140,7 @@ std::map<std::string, PartitionSums> partition_sums(const Instance& top) {
             continue;
         }
         PartitionSums& sums = partitions[child.partition];
-        sums.is_up = sums.is_up || (child.problem.empty() && child.lost_since == 0);
+        sums.is_up = sums.is_up || ((child.problem.empty() || child.is_told) && child.lost_since == 0);
         sums.pending += child.jobs.pending;
         sums.running += child.jobs.running;
         sums.cores += child.cores;

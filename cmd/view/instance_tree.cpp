@@ -14,7 +14,12 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
               Glyphs glyphs) {
     const std::string lost = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : "";
     const bool is_child = instance.level > 0;
-    if (!instance.problem.empty()) {
+    if (instance.is_told) {
+        table.add({label, scheduler_of(instance), "?/" + std::to_string(instance.cores),
+                   std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running), "?",
+                   policy_text(instance.policy, true),
+                   lost.empty() ? (instance.is_drained ? "drained; " : "") + instance.problem : lost});
+    } else if (!instance.problem.empty()) {
         table.add(
             {label, "", "", "", "", "", policy_text(instance.policy, true), lost.empty() ? instance.problem : lost});
     } else {
