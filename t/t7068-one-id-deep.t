@@ -57,7 +57,7 @@ test_expect_success 'the third instance takes the id that the first one gave' '
 test_expect_success GUEST 'a guest reads by such an id what he may read, and nothing more' '
 	as_guest weir --uri "$top" output $in_job >out && grep "$in_job" out && as_guest weir --uri "$top" why $own_low &&
 	test_must_fail as_guest weir --uri "$top" cancel $own_low 2>err && cat err &&
-	test_must_fail as_guest weir --uri "$top" output $own_low 2>err && cat err && grep "belongs to another user" err
+	test_must_fail as_guest weir --uri "$top" output $own_low 2>err && cat err && grep "weir: ƒ[^ ]*: it belongs to another user" err
 '
 test_expect_success 'nice and cancel, from below and from above' '
 	at "$low" nice $waits 3 && at "$top" jobs --json | jq -e ".jobs[] | select(.id == $waits) | .urgency == 13" &&

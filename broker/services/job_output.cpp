@@ -154,8 +154,7 @@ Result<JobOutput::Part> JobOutput::read_bytes(const std::string& job, std::uint6
     const std::string file = path(job, stream);
     const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return Error{static_cast<std::errc>(errno),
-                     "job " + job + " has no output: " + file + ": " + std::strerror(errno)};
+        return Error{static_cast<std::errc>(errno), "its output is not there: " + file + ": " + std::strerror(errno)};
     }
     std::string bytes(part_bytes_max, '\0');
     const ssize_t n = pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));

@@ -45,6 +45,11 @@ Result<JobOutput> stream_output(Client& client, std::uint64_t id, const char* st
     }
 }
 
+/// What others say of the job does not name it, or not as it is named to people.
+Error named(const Error& error, std::uint64_t id) {
+    return {error.code, job_name(id) + ": " + error.message};
+}
+
 /// Of a job of this instance, which is a stock Flux.
 Result<JobOutput> logged_output(Client& client, std::uint64_t id) {
     Json keys = Json::array(), question = Json::object();
@@ -57,7 +62,7 @@ Result<JobOutput> logged_output(Client& client, std::uint64_t id) {
                          "only in the file of --output."};
     }
     if (!answer) {
-        return answer.error();
+        return named(answer.error(), id);
     }
     JobOutput output = read_output_log(text_at(answer->get(), "guest.output"));
     if (output.data.empty() && !output.path.empty()) {
@@ -79,8 +84,11 @@ Result<JobOutput> job_output(Client& client, std::uint64_t id) {
                      "no output is stored of " + job_name(id) +
                          ": it has not started, was simulated, or ran in a partition that is gone."};
     }
-    const auto errors = output ? stream_output(client, id, "stderr") : output;
-    if (output && errors && errors->path != output->path) {
+    if (!output) {
+        return named(output.error(), id);
+    }
+    const auto errors = stream_output(client, id, "stderr");
+    if (errors && errors->path != output->path) {
         output->data += errors->data;
     }
     return output;

@@ -20,11 +20,6 @@ constexpr int answer_ticks = 20;          ///< that a child has to answer: the c
 constexpr std::size_t pending_max = 256;
 constexpr int pending_of_guest_max = 16;
 
-std::string name_of(JobId id) {
-    char text[64];
-    return flux_job_id_encode(id.value, "f58", text, sizeof(text)) == 0 ? text : std::to_string(id.value);
-}
-
 }  // namespace
 
 /// What the eventlog of an ended job says.
@@ -156,11 +151,11 @@ void Questions::step(Number number, const std::function<void(Pending&)>& next) {
 /// Of a private instance, another's job is answered as one that is not there.
 void Questions::check_asker(const Pending& question, std::uint32_t userid_of_job) const {
     if (question.only && *question.only != userid_of_job) {
-        throw Failure(ENOENT, "no job " + name_of(JobId{question.asked}) + " here");
+        throw Failure(ENOENT, "there is no such job here");
     }
     if (question.kind->audience == Audience::user_of_the_job && !question.is_owner &&
         question.userid != userid_of_job) {
-        throw Failure(EPERM, name_of(question.id) + " belongs to another user");
+        throw Failure(EPERM, "it belongs to another user");
     }
 }
 
@@ -235,7 +230,7 @@ void Questions::not_known(Number number, const Pending& question) {
     if (question.kind == nullptr) {
         finish_ids(number);
     } else {
-        throw Failure(ENOENT, "no job " + name_of(JobId{question.asked}) + " here");
+        throw Failure(ENOENT, "there is no such job here");
     }
 }
 
