@@ -125,6 +125,7 @@ test_expect_success 'the list says what a partition that is starting waits for' 
 	next=$(weir partition list --json | jq ".partitions[] | select(.name == \"wide\") | .instances[] | select(.current).id") &&
 	wait_event $next priority && weir partition list | tee list && grep "^The partition wide waits for 8 cores" list &&
 	weir partition list --json | jq -e ".partitions[] | select(.name == \"wide\") | .waits | startswith(\"waits for 8 cores\")" &&
+	weir reload 2>err && cat err && grep "warning: wide is starting and was not asked" err &&
 	open_gate u2 && ended_well $u2 && is_alone wide && weir partition resize wide --cores 4 && is_alone wide
 '
 test_expect_success 'remove: a running job ends first; with --kill it does not' '

@@ -36,13 +36,33 @@ std::string keeps_its_own(const Error& why) {
     return "keeps its configuration until it reads the files again, at its start or by `weir reload`: " + why.message;
 }
 
+/// A partition that has not attached reads the files itself, at a moment that nobody here knows.
+void warn_of_starting(Client& parent, const std::vector<ChildEntry>& children, std::vector<std::string>& warnings) {
+    const auto is_known = [&children](const PartitionJob& job) {
+        return std::any_of(children.begin(), children.end(),
+                           [&job](const ChildEntry& child) { return child.jobid == job.job; });
+    };
+    for (const PartitionState& state : told_partition_states(parent)) {
+        for (const PartitionJob& job : state.jobs) {
+            if (job.is_current && !job.is_attached && !is_known(job)) {
+                add_once(warnings,
+                         state.name +
+                             " is starting and was not asked: it reads the files at its start. If it has read "
+                             "them already, `weir reload` gives it the new ones when it serves.");
+            }
+        }
+    }
+}
+
 /// Opens the attached children at all levels and reads their present configurations.
 void open_children(Client& parent, int depth, std::vector<std::unique_ptr<Client>>& clients,
                    std::vector<ReloadTarget>& members, std::vector<std::string>& warnings) {
     if (depth == 0) {
         return;
     }
-    for (const ChildEntry& entry : children_of(parent)) {
+    const std::vector<ChildEntry> children = children_of(parent);
+    warn_of_starting(parent, children, warnings);
+    for (const ChildEntry& entry : children) {
         if (!may_open(entry)) {  // another user's, whose configuration is his own
             continue;
         }
