@@ -114,7 +114,8 @@ std::optional<std::string> account_rejection(const TapAccounts& table, const Tap
         return user_text(user, job.userid) + " is not in the share tree; ask the owner of this instance to add it";
     }
     return user_text(user, job.userid) +
-           " has no default account: name one with --bank; may use: " + listed(user->accounts);
+           " has no default account: name one with weir submit --account or flux submit --bank; may use: " +
+           listed(user->accounts);
 }
 
 }  // namespace

@@ -91,7 +91,9 @@ TEST_CASE("accounts: the sentences name what is wrong and what would be right") 
     CHECK(*rejection(table(), by(5001, "bio")) ==
           "there is no account 'bio' in the share tree for user alice; may use: lattice, physics/lattice");
     CHECK_THAT(*rejection(table(), by(7, "bio")), Contains("'bio' in the share tree for user id 7; may use: none"));
-    CHECK_THAT(*rejection(table(), by(5002)), Contains("no default account") && Contains("bio, physics"));
+    CHECK_THAT(*rejection(table(), by(5002)), Contains("no default account") &&
+                                                  Contains("weir submit --account or flux submit --bank") &&
+                                                  Contains("bio, physics"));
     CHECK_THAT(*rejection(table(), by(7)), Contains("user id 7 is not in the share tree"));
 }
 
