@@ -236,7 +236,14 @@ test_expect_success 'a list that is cut says so' '
 	weir jobs -a -c 2 >out 2>err && test $(wc -l <out) -eq 3 && grep "more than these 2.* -c 0 all" err &&
 	weir jobs -a -c 2 --json >j 2>err && test $(field j "len(d[\"jobs\"]), d[\"has_more\"]" | tr -d " ") = "(2,True)" &&
 	weir jobs -a -c 0 >out 2>err && test_must_be_empty err && test $(wc -l <out) -gt 8 &&
-	weir prio list -c 3 >out 2>err && test $(wc -l <out) -eq 4 && grep "first 3 of 4" err && weir prio list 2>err && test_must_be_empty err
+	weir prio list -c 3 >out 2>err && test $(grep -c ƒ out) -eq 3 && grep "first 3 of 4" err && weir prio list 2>err && test_must_be_empty err
+'
+test_expect_success 'prio list says why places repeat, are missing or "-", and which jobs are not in it' '
+	weir prio list >out && grep "^Places are counted in each queue" out && weir prio list -q batch >out && ! grep "^Places\|^Jobs" out &&
+	hers=$(weir submit --user alice -n 6 --simulate=1h -q batch a1) && held=$(weir submit --user bob -n 6 --nice 16 -q batch x) &&
+	waits=$(weir submit --user bob -q batch --setattr="dependencies=[{\"scheme\":\"afterok\",\"value\":\"$(cat b3)\"}]" x) &&
+	{ weir prio list -q batch -u alice && weir prio list -q batch -u bob; } >out 2>err && cat out err && grep "^Jobs that are not shown have the places between" out &&
+	grep "^ *-  $held " out && grep "^- held back" out && ! grep $waits out && grep "^1 more job has no priority yet" err && weir cancel $hers $held $waits
 '
 test_expect_success 'prio when: who does not wait is named as people know it, with what it does instead' '
 	id=$(cat ended) && test_expect_code 5 weir prio when $(cat b1) $id 2>err && cat err &&

@@ -63,6 +63,12 @@ test_expect_success 'an estimate of one partition says that another which takes 
 	weir prio list --json | jq -e "[.jobs[] | select(.id == $s9).may_start_in] == [[\"long\"]] and [.jobs[] | select(.id == $s3).may_start_in] == [null]" &&
 	weir cancel $s9 && wait_event $s9 clean
 '
+test_expect_success 'weir prio list says why it leaves cells empty' '
+	for i in $(seq 60); do weir submit --json -q batch -t30m --simulate=1h x | jq .id || return 1; done >many && last=$(tail -n 1 many) &&
+	wait_until job-priority.list "{\"limit\":0}" "select([.jobs[].id] | index($last) != null)" >/dev/null &&
+	weir prio list -c 0 >out && cat out && grep "^A job without a partition waits here until one has room for it" out && grep "those of the first 50 jobs alone" out &&
+	weir prio list -c 3 >out && ! grep "first 50" out && weir cancel $(cat many)
+'
 test_expect_success 'a job that no partition of its queue takes is refused, and the sentence names the rules' '
 	test_expect_code 1 weir submit -q batch -t2h -c2 true 2>err && cat err &&
 	grep "no partition of the queue batch takes this job: short takes at most 1h (it asks for 2h); long takes at most 1 core (it asks for 2 cores)" err &&

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cmd/commands/answer.hpp"
@@ -43,8 +44,13 @@ bool is_held_back(const json_t* job) {
     return json_is_true(json_object_get(job, "is_held_back"));
 }
 
+/// By a limit, or by its urgency: it is in no place of the queue.
+bool is_out_of_queue(const json_t* job) {
+    return is_held_back(job) || integer_at(job, "urgency") == 0;
+}
+
 std::string place_text(const json_t* job) {
-    return is_held_back(job) ? "-" : std::to_string(integer_at(job, "rank"));
+    return is_out_of_queue(job) ? "-" : std::to_string(integer_at(job, "rank"));
 }
 
 bool is_parents(const json_t* job) {
@@ -59,12 +65,27 @@ std::string fair_share_text(const json_t* job) {
                                               : "";
 }
 
+/// Why places repeat, or are missing: those of another user in a private instance, or what the options leave out.
+std::string places_text(const std::vector<Json>& jobs) {
+    std::map<std::string, std::int64_t> last;
+    bool has_gaps = false;
+    for (const Json& job : jobs) {
+        if (!is_out_of_queue(job.get())) {
+            std::int64_t& place = last[text_at(job.get(), "queue")];
+            const std::int64_t before = std::exchange(place, integer_at(job.get(), "rank"));
+            has_gaps = has_gaps || place != before + 1;
+        }
+    }
+    return std::string(last.size() > 1 ? "Places are counted in each queue\n" : "") +
+           (has_gaps ? "Jobs that are not shown have the places between\n" : "");
+}
+
 /// What the words in some rows mean, where a row has them: a place of "-", and terms that the parent has.
 std::string words_text(const std::vector<Json>& jobs) {
     const auto has = [&jobs](bool (*is_so)(const json_t*)) {
         return std::any_of(jobs.begin(), jobs.end(), [is_so](const Json& job) { return is_so(job.get()); });
     };
-    return std::string(has(is_held_back) ? "- held back, whatever its priority (weir why JOB says why)\n" : "") +
+    return std::string(has(is_out_of_queue) ? "- held back, whatever its priority (weir why JOB says why)\n" : "") +
            (has(is_parents) ? "The parent instance decides the priorities of jobs that came from there (weir prio "
                               "explain JOB shows the terms)\n"
                             : "");
@@ -99,10 +120,13 @@ Table long_table(const std::vector<Json>& jobs, Glyphs glyphs) {
     return table;
 }
 
-/// The partition and the place there: "batch #3"; "batch/low #1" in a partition of that partition.
+/// The partition and the place there: "batch #3"; "batch/low #1" in a partition of that partition; "here #2" in this
+/// instance itself. Empty: no scheduler has the job.
 std::string partition_text(const json_t* job) {
     const std::string inside = text_at(job, "inside");
-    const std::string name = text_at(job, "partition") + (inside.empty() ? "" : "/" + inside);
+    const std::string name = id_at(job, "child") == 0
+                                 ? (has_number(job, "place") ? "here" : "")
+                                 : text_at(job, "partition") + (inside.empty() ? "" : "/" + inside);
     return name + (has_number(job, "place") ? " #" + std::to_string(integer_at(job, "place")) : "");
 }
 
@@ -126,10 +150,40 @@ std::string sign_text(const std::vector<Json>& jobs, double now) {
                     : "";
 }
 
+bool has_partitions_of(const std::vector<Json>& jobs) {
+    return std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("partition"); });
+}
+
+bool has_starts_of(const std::vector<Json>& jobs) {
+    return std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("t_estimate"); });
+}
+
+/// Why the last two columns have no entry in some rows. Of a job that is held back the place says it.
+std::string empty_text(const std::vector<Json>& jobs, double now) {
+    const bool has_partitions = has_partitions_of(jobs), has_starts = has_starts_of(jobs);
+    bool has_none_yet = false, has_no_start = false;
+    for (std::size_t i = 0; i < jobs.size() && i < forecasts_max; i++) {
+        const json_t* job = jobs[i].get();
+        const bool is_in_queue = !is_out_of_queue(job);
+        has_none_yet = has_none_yet || (is_in_queue && partition_text(job).empty());
+        has_no_start = has_no_start || (is_in_queue && start_text(job, now).empty());
+    }
+    std::string text;
+    if (has_partitions && has_none_yet) {
+        text += "A job without a partition waits here until one has room for it\n";
+    }
+    if (has_starts && has_no_start) {
+        text += "A job without a start: its scheduler estimates none (weir why JOB says for what it waits)\n";
+    }
+    if ((has_partitions || has_starts) && jobs.size() > forecasts_max) {
+        text += "Starts and places in partitions are those of the first " + std::to_string(forecasts_max) +
+                " jobs alone (weir why JOB has them of any job)\n";
+    }
+    return text;
+}
+
 Table short_table(const std::vector<Json>& jobs, Glyphs glyphs, double now) {
-    const bool has_partitions =
-        std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("partition"); });
-    const bool has_starts = std::any_of(jobs.begin(), jobs.end(), [](const Json& job) { return job.at("t_estimate"); });
+    const bool has_partitions = has_partitions_of(jobs), has_starts = has_starts_of(jobs);
     std::vector<Column> columns{{"place", Align::right},
                                 {"job"},
                                 {"user"},
@@ -283,6 +337,27 @@ Status check_places(Client& client, const Args& args) {
     return queue && args.has("partition") ? check_partition(client, args.text("partition")) : queue;
 }
 
+/// Of the jobs that job-priority does not rank yet, those that the filters let pass. A guest of a private instance is
+/// told of his own.
+std::string unranked_text(Client& client, const Args& args) {
+    constexpr std::int64_t counted_max = 1000;
+    JobQuery query;
+    query.states = FLUX_JOB_STATE_DEPEND | FLUX_JOB_STATE_PRIORITY;
+    query.queue = args.text("queue");
+    query.limit = counted_max;
+    if (args.has("user")) {
+        const auto userid = Users::of(client).id(args.text("user"));
+        query.userid = userid ? std::optional(*userid) : std::nullopt;
+    }
+    std::int64_t count = 0;
+    const Status done = list_jobs(client, query, [&count](const Job&) { count++; });
+    return !done || count == 0 ? ""
+           : count == 1 ? "1 more job has no priority yet (weir jobs shows it, weir why JOB says for what it waits)"
+                        : std::to_string(count) + (count == counted_max ? " or more" : "") +
+                              " more jobs have no priority yet (weir jobs shows them, weir why JOB says for what one "
+                              "waits)";
+}
+
 /// The jobs of job-priority's list that pass the filters. job-priority filters users; queues and partitions are
 /// filtered here.
 Result<std::vector<Json>> chosen_jobs(Client& client, const Args& args, Json& answer) {
@@ -355,8 +430,12 @@ Exit run_list(Context& context) {
                 context.args.has("user") || context.args.has("queue") || context.args.has("partition");
             context.note(is_chosen ? "None of these jobs is pending." : "No job is pending.");
         } else {
-            context.print(table.text(context.out) + words_text(*jobs) +
-                          (context.args.has("long") ? "" : sign_text(*jobs, now)));
+            context.print(table.text(context.out) + places_text(*jobs) + words_text(*jobs) +
+                          (context.args.has("long") ? "" : sign_text(*jobs, now) + empty_text(*jobs, now)));
+        }
+        if (const std::string unranked = unranked_text(client, context.args);
+            !unranked.empty() && !context.args.has("partition")) {
+            context.note(unranked + ".");
         }
         return Exit::ok;
     });
