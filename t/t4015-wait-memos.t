@@ -38,6 +38,11 @@ flux job wait-event -q -t 30 $second alloc
 memo $second ""
 flux job urgency $held 16
 memo $held "^limit: "
+# a stopped queue says so, one without a name as well
+flux queue stop
+memo $held "^the queue starts no jobs"
+flux queue start
+memo $held "^limit: "
 EOF
 
 for broker in $BROKERS; do

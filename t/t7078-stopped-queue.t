@@ -27,11 +27,19 @@ waits_here() {
 	wait_until job-route.locate "{\"id\":$1}" ".child == 0" >/dev/null &&
 		call job-manager.getattr "{\"id\":$1,\"attrs\":[\"eventlog\"]}" | jq -e "[.eventlog[].name] | index(\"alloc\") | not" >/dev/null
 }
+# memo ID FILTER: waits until what `flux jobs` shows of the job as {user} fulfills the jq filter.
+memo() {
+	wait_until job-list.list-id "{\"id\":$1,\"attrs\":[\"annotations\"]}" ".job.annotations.user | $2" >/dev/null
+}
 
-test_expect_success 'stopped: what waits in the partition comes back, what runs goes on; weir why says so' '
+test_expect_success 'flux jobs says in which partition a job runs or waits' '
 	begin && gated runs -q batch -c2 && wait_event $runs start && gated waits -q batch -c2 && wait_event $waits weir.route &&
+	memo $runs ".partition == \"batch\"" && memo $waits ".partition == \"batch\" and .why == null"
+'
+test_expect_success 'stopped: what waits in the partition comes back, what runs goes on; weir why says so' '
 	set_started batch false maintenance && waits_here $waits && test "$(child_of $runs)" = "$(job_of batch)" &&
-	weir why $waits >out && cat out && grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out
+	weir why $waits >out && cat out && grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out &&
+	memo $waits ".partition == null and .why == \"queue batch starts no jobs\"" && memo $runs ".partition == \"batch\" and .why == null"
 '
 test_expect_success 'a job submitted now is not handed down, with all cores free; another queue goes on' '
 	gated later -q batch && end runs && weir submit -q debug --wait true && waits_here $waits && waits_here $later &&
@@ -45,7 +53,7 @@ test_expect_success 'so it is after the end of the whole instance by kill -9' '
 	begin && weir submit -q debug --wait true && waits_here $waits && waits_here $later
 '
 test_expect_success 'started: they run' '
-	set_started batch true && wait_event $waits start && end waits && end later && test "$(tail -n 2 ran | sort | tr "\n" " ")" = "later waits "
+	set_started batch true && wait_event $waits start && memo $waits ".partition == \"batch\" and .why == null" && end waits && end later && test "$(tail -n 2 ran | sort | tr "\n" " ")" = "later waits "
 '
 test_expect_success 'it ends' '
 	stop_weir && test -z "$(leftovers)"

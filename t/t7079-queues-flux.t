@@ -9,7 +9,8 @@ test "$(nproc)" -ge 2 || { skip_all='two partitions want two cores'; test_done; 
 test_expect_success 'a copy of the prefix with Weir, configured as the page says' '
 	copy_prefix && block "file: conf.d/partitions.toml" >copy/etc/flux/system/conf.d/partitions.toml
 '
-cat >stop.sh <<\EOF
+echo "memo() { timeout 60 flux python $SHARNESS_TEST_SRCDIR/tools/annotation.py \"\$@\"; }" >stop.sh
+cat >>stop.sh <<\EOF
 flux queue start --all --quiet
 here() { flux python -c 'import flux, flux.job, sys
 while flux.Flux().rpc("job-route.locate", {"id": flux.job.JobID(sys.argv[1])}).get()["child"] != 0: pass' $1; }
@@ -17,9 +18,14 @@ runs=$(flux submit --queue=batch sleep inf)
 flux job wait-event -q -t 60 $runs start
 waits=$(flux submit --queue=batch --output=waits.out echo it ran)
 flux job wait-event -q -t 60 $waits weir.route
+memo $waits user.partition "^batch$"
+flux jobs -o why
 flux queue stop --queue=batch -m maintenance
 timeout 60 bash -c "$(declare -f here); here $waits"
 flux weir why $waits
+memo $waits user.partition ""
+memo $waits user.why "^queue batch starts no jobs"
+flux jobs -o why
 flux cancel $runs && flux job wait-event -q -t 60 $runs clean
 flux module reload job-route
 flux submit --queue=debug --wait true
@@ -33,7 +39,8 @@ flux job wait-event -q -t 60 $later clean
 EOF
 test_expect_success 'stopped: what waits comes back, and stays here when the module is loaded again; started: it runs' '
 	inside stop.sh >out 2>&1; code=$?; cat out && test $code = 0 &&
-	grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out && grep "^not started" out && grep "^later waits" out && grep "^it ran" out
+	grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out && grep "^not started" out && grep "^later waits" out && grep "^it ran" out &&
+	grep " R .* batch" out && grep "queue batch starts no jobs" out
 '
 cat >update.sh <<\EOF
 flux queue start --all --quiet

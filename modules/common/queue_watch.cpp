@@ -74,17 +74,19 @@ void QueueWatch::on_names(flux_future_t* f) {
         fail(caught.message);
         return;
     }
+    if (names.empty()) {
+        names.emplace_back();
+    }
     for (const std::string& name : names) {
         ask_status(name);
-    }
-    if (statuses_.empty()) {
-        end();
     }
 }
 
 void QueueWatch::ask_status(const std::string& name) {
     Json payload = Json::object();
-    payload.set("name", name);
+    if (!name.empty()) {
+        payload.set("name", name);
+    }
     Future status = rpc(h_, "job-manager.queue-status", payload);
     flux_future_t* f = status.get();
     statuses_.emplace(f, std::pair(std::move(status), name));

@@ -21,7 +21,7 @@ class QueueWatch {
     void ask();
     /// Whether each question has its answer.
     bool is_settled() const { return !names_ && statuses_.empty(); }
-    /// As last told.
+    /// As last told. An instance without named queues has one without a name.
     const std::set<std::string>& stopped() const { return stopped_; }
 
   private:

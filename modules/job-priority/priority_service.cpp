@@ -118,6 +118,9 @@ void PriorityService::pass_on(const JobEvent& event) {
     const bool is_charged = charges_.apply(applied);
     ranked_.apply(applied, is_charged);
     sends_.apply(applied);
+    if (applied.job != nullptr && applied.job->is_pending() && gate_.is_stopped(*applied.job)) {
+        sends_.memos().mark(event.id, true);
+    }
 }
 
 // ---- the pass ----
@@ -155,6 +158,20 @@ void PriorityService::refresh_users() {
 }
 
 // ---- inputs of the stages ----
+
+/// The memos of their jobs say so, or no more.
+void PriorityService::set_stopped_queues(std::set<std::string> queues) {
+    const std::set<std::string> before = gate_.stopped();
+    gate_.set_stopped(tree(), std::move(queues));
+    if (before == gate_.stopped()) {
+        return;
+    }
+    for (const auto& [id, job] : book_.jobs()) {
+        if (job.is_pending()) {
+            sends_.memos().mark(id, gate_.is_stopped(job));
+        }
+    }
+}
 
 void PriorityService::renew_all() {
     children_.forget_payers();

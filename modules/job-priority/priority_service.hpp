@@ -79,7 +79,7 @@ class PriorityService {
     /// How many jobs the scheduler looks at, and whether it takes the order of the jobs from this module.
     void set_scheduler(const SchedulerView& scheduler);
     /// The queues whose jobs nothing starts.
-    void set_stopped_queues(std::set<std::string> queues) { gate_.set_stopped(tree(), std::move(queues)); }
+    void set_stopped_queues(std::set<std::string> queues);
     /// The queues of each partition of the configuration.
     void set_partition_queues(PartitionQueues queues) { partition_queues_ = std::move(queues); }
     /// Local time less UTC: where the site's days begin.

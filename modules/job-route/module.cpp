@@ -15,6 +15,7 @@
 #include "modules/common/backoff.hpp"
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/journal_jobs.hpp"
+#include "modules/common/memo_link.hpp"
 #include "modules/common/queue_watch.hpp"
 #include "modules/common/stream.hpp"
 #include "modules/job-route/child_link.hpp"
@@ -123,6 +124,8 @@ class Module {
     void pump();
     void carry_out();
     void tick();
+    void note_places(const std::vector<JobId>& moved);
+    std::string place_of(JobId id) const;
     Json stats(const flux_msg_t* msg);
 
     flux_t* h_;
@@ -146,6 +149,8 @@ class Module {
     std::unique_ptr<SignalEvents> signals_;
     std::unique_ptr<DrainKeeper> drains_above_;  // of a child
     std::unique_ptr<DrainWatch> drains_;
+    flux::Memos memos_;
+    std::unique_ptr<flux::MemoLink> memo_link_;
     flux::Stream journal_;
     FlatJson journal_response_;
     flux::Backoff journal_pauses_;
@@ -220,9 +225,14 @@ Module::Module(flux_t* h, std::optional<ChildRole::Config> config)
     queues_ =
         std::make_unique<flux::QueueWatch>(h, [this](const std::set<std::string>& stopped) { on_queues(stopped); });
     queues_->ask();
+    memo_link_ = std::make_unique<flux::MemoLink>(
+        h, "partition",
+        flux::MemoLink::Source{memos_, [this] { return table_.is_synced(); },
+                               [this](std::uint64_t id) { return place_of(JobId{id}); }});
 }
 
 Module::~Module() {
+    (void)flux::catching([this] { memo_link_->withdraw(); });
     (void)flux::catching([this] { turns_.end("job-route was removed"); });
 }
 
@@ -336,6 +346,7 @@ void Module::start_over(flux::Backoff& pauses, const std::string& why) {
     journal_.reset();
     table_ = RouteTable(is_child_, settings_.patience_s, settings_.depth, getuid(), flux::is_embedded(h_));
     table_.set_stopped(queues_->stopped());
+    memos_.renew();  // the next journal tells which are right
     link_ = ChildLink();
     parent_->reset();
     keeper_->reset();
@@ -390,6 +401,7 @@ void Module::carry_out() {
         ChildActions down = link_.take();
         is_more = !up.tap.empty() || !up.fetch.empty() || !up.silent.empty() || !up.orders.empty() ||
                   !down.priorities.empty() || !down.submits.empty() || !down.ops.empty();
+        note_places(up.moved);
         parent_->perform(std::move(up));
         if (child_) {
             child_->perform(std::move(down));
@@ -407,6 +419,33 @@ void Module::carry_out() {
         flux_timer_watcher_reset(ticks_.get(), flux::real_seconds(h_, tick_s), 0.);
         flux_watcher_start(ticks_.get());
     }
+}
+
+void Module::note_places(const std::vector<JobId>& moved) {
+    for (const JobId id : moved) {
+        const RouteJob* job = table_.active(id);
+        if (job == nullptr) {
+            memos_.forget(id.value);
+        } else {
+            memos_.mark(id.value, job->given() != nullptr);
+        }
+    }
+    memo_link_->pump();
+}
+
+/// For `flux jobs`: the partition that has the job; one that is not configured by its job's id. Empty: none has it.
+std::string Module::place_of(JobId id) const {
+    const RouteJob* job = table_.active(id);
+    if (job == nullptr || job->given() == nullptr) {
+        return {};
+    }
+    const JobId child = job->given()->child;
+    const RouteJob* host = table_.active(child);
+    if (host != nullptr && !host->facts.partition.empty() && host->userid == getuid()) {
+        return host->facts.partition;
+    }
+    char name[64];
+    return flux_job_id_encode(child.value, "f58", name, sizeof(name)) == 0 ? name : std::to_string(child.value);
 }
 
 void Module::tick() {

@@ -57,6 +57,7 @@ void RouteTable::take_back(Entry& entry) {
     }
     if (job.routed() != nullptr) {
         job.routed()->holder = Unplaced{};
+        actions_.moved.push_back(id);
     }
     refile(entry);
 }
@@ -383,6 +384,7 @@ void RouteTable::on_route(Entry& entry, JobId child) {
         return;
     }
     job.routed()->holder = Given{child};
+    actions_.moved.push_back(entry.first);
     children_[child].given.insert(entry.first);
     // Since the plugin was asked:
     if (job.is_held_back() || (is_synced_ && (drained_.count(child) > 0 || is_stopped(job)))) {
@@ -415,6 +417,7 @@ void RouteTable::on_alloc(Entry& entry, const JournalEvent& event) {
         if (const JobId child{event.child}; !job.is_with(child)) {  // the job left SCHED after it was routed there
             take_back(entry);
             job.routed()->holder = Given{child};
+            actions_.moved.push_back(entry.first);
             children_[child].given.insert(entry.first);
         }
     } else if (!job.is_with(JobId{event.child})) {
@@ -468,7 +471,9 @@ void RouteTable::on_clean(Jobs::iterator entry) {
     }
     own_jobs_ -= entry->second.facts.upstream == 0 && entry->second.facts.serves.empty() ? 1 : 0;
     jobs_.erase(entry);
-    if (!is_routed) {
+    if (is_routed) {
+        actions_.moved.push_back(id);
+    } else {
         child_ended(id);
     }
 }

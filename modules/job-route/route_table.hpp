@@ -47,6 +47,7 @@ struct ParentActions {
     std::vector<JobId> silent;  ///< children that are lost although their link is up: end their sessions
     std::vector<std::pair<JobId, Order>> orders;      ///< (child, order)
     std::vector<std::pair<JobId, std::string>> uris;  ///< (job, URI) for a memo of the job
+    std::vector<JobId> moved;  ///< jobs that another child has now, or none, or that have ended: for their memos
 };
 
 struct Caller {

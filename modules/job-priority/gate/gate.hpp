@@ -61,8 +61,11 @@ class Gate {
     /// The queues whose jobs nothing starts. Such a job takes no place under a limit; one that was admitted gives its
     /// place back when it is known not to have started. O(jobs log jobs) if they changed.
     void set_stopped(const ShareTree& tree, std::set<std::string> queues);
+    /// As set last.
+    const std::set<std::string>& stopped() const { return stopped_; }
+    bool is_stopped(const BookJob& job) const { return stopped_.count(job.request->queue) != 0; }
     /// Whether the job waits without a place for its queue to start.
-    bool pauses(const BookJob& job) const { return is_limited_ && stopped_.count(job.request->queue) != 0; }
+    bool pauses(const BookJob& job) const { return is_limited_ && is_stopped(job); }
 
     /// Whether the job waits because nobody would pay for it, in an instance that enforces associations: a change of
     /// the tree removed its user or its account. As a new job it would be refused.

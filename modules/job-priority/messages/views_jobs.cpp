@@ -335,8 +335,9 @@ std::string why_held(const PriorityService& service, FluxJobId id) {
     if (job->is_held()) {
         return "held: urgency 0";
     }
-    if (service.gate().pauses(*job)) {
-        return "queue " + job->request->queue + " starts no jobs";
+    if (service.gate().is_stopped(*job)) {
+        const std::string& queue = job->request->queue;
+        return (queue.empty() ? "the queue" : "queue " + queue) + " starts no jobs";
     }
     if (const std::string refusal = refusal_of(service, id); !refusal.empty()) {
         return "nobody would pay: " + refusal;

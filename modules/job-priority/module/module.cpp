@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "modules/common/monotonic_clock.hpp"
+#include "modules/job-priority/messages/views.hpp"
 #include "modules/job-priority/messages/wire.hpp"
 #include "modules/job-priority/module/dated_event.hpp"
 #include "modules/job-priority/module/system_users.hpp"
@@ -137,7 +138,10 @@ Module::Module(flux_t* h, std::vector<std::string> arguments)
     is_pass_due_ = share_tree_file_->read(now());
     take_names(flux::conf_table(h_, "queues"), flux::conf_table(h_, "partition"));
     plugin_ = std::make_unique<PluginLink>(h_, time_scale_, *service_);
-    memos_ = std::make_unique<MemoLink>(h_, time_scale_, *service_);
+    memos_ = std::make_unique<flux::MemoLink>(
+        h_, "why",
+        flux::MemoLink::Source{service_->sends().memos(), [this] { return service_->is_synced(); },
+                               [this](FluxJobId id) { return why_held(*service_, id); }});
     scheduler_ = std::make_unique<SchedulerLink>(h_, time_scale_, *service_, [this] { is_pass_due_ = true; });
     queues_ = std::make_unique<QueueLink>(h_, *service_);
     plugin_->send_only_if([this] { return may_send_values(); });

@@ -10,11 +10,11 @@
 
 #include "modules/common/flux_cpp.hpp"
 #include "modules/common/guest_turns.hpp"
+#include "modules/common/memo_link.hpp"
 #include "modules/common/private_mode.hpp"
 #include "modules/job-priority/messages/metrics_view.hpp"
 #include "modules/job-priority/messages/visible_part.hpp"
 #include "modules/job-priority/module/journal_link.hpp"
-#include "modules/job-priority/module/memo_link.hpp"
 #include "modules/job-priority/module/order_link.hpp"
 #include "modules/job-priority/module/plugin_link.hpp"
 #include "modules/job-priority/module/policy_link.hpp"
@@ -130,7 +130,7 @@ class Module {
     std::unique_ptr<PolicyLink> policy_;
     std::optional<SteadyTime> time_;  ///< set when the state was read
     std::unique_ptr<PluginLink> plugin_;
-    std::unique_ptr<MemoLink> memos_;
+    std::unique_ptr<flux::MemoLink> memos_;
     std::unique_ptr<SchedulerLink> scheduler_;
     std::unique_ptr<QueueLink> queues_;
     std::unique_ptr<JournalLink> journal_;

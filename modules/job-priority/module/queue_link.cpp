@@ -39,13 +39,17 @@ void QueueLink::ask_partitions() {
 }
 
 void QueueLink::pump() {
-    if (is_paused_ || !service_.gate().is_limited() || service_.ranking().queue().size() == 0) {
+    if (is_paused_ || service_.ranking().queue().size() == 0) {
         return;
     }
     is_paused_ = true;
     flux_timer_watcher_reset(timer_.get(), flux::real_seconds(h_, question_pause_s), 0.);
     flux_watcher_start(timer_.get());
-    ask();
+    if (service_.gate().is_limited()) {
+        ask();
+    } else {
+        queues_.ask();  // for the memos alone
+    }
 }
 
 /// Without job-route there are no partitions. While it does not answer, what is known stays.

@@ -4,9 +4,9 @@
 #pragma once
 #include <set>
 
+#include "modules/common/memos.hpp"
 #include "modules/job-priority/jobs/job_book.hpp"
 #include "modules/job-priority/sends/factor_rows.hpp"
-#include "modules/job-priority/sends/memos.hpp"
 #include "modules/job-priority/sends/order_feed.hpp"
 #include "modules/job-priority/sends/pusher.hpp"
 #include "modules/job-priority/sends/uplink.hpp"
@@ -33,7 +33,7 @@ class Sends {
     /// The order of all jobs for a scheduler that takes it; empty for any other.
     OrderFeed& scheduler() { return scheduler_; }
     const OrderFeed& scheduler() const { return scheduler_; }
-    Memos& memos() { return memos_; }
+    flux::Memos& memos() { return memos_; }
     /// For the parent.
     Uplink& uplink() { return uplink_; }
     /// For the children.
@@ -42,7 +42,7 @@ class Sends {
   private:
     Pusher plugin_;
     OrderFeed scheduler_;
-    Memos memos_;
+    flux::Memos memos_;
     Uplink uplink_;
     FactorPublication factors_;
 };

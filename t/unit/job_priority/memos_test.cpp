@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-#include "modules/job-priority/sends/memos.hpp"
+#include "modules/common/memos.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-using namespace weir::priority;
+using namespace weir::flux;
 
 namespace {
-using Sent = std::vector<std::pair<FluxJobId, std::string>>;
+using Sent = std::vector<std::pair<std::uint64_t, std::string>>;
 
 }  // namespace
 
 TEST_CASE("memos: a reason is told once, and withdrawn when it is gone") {
     Memos memos;
-    std::map<FluxJobId, std::string> reasons{{7, "limit"}};
-    const auto reason_of = [&](FluxJobId id) { return reasons[id]; };
+    std::map<std::uint64_t, std::string> reasons{{7, "limit"}};
+    const auto reason_of = [&](std::uint64_t id) { return reasons[id]; };
     memos.mark(7, true);
     memos.mark(8, false);
     CHECK(memos.take(10, reason_of) == Sent{{7, "limit"}});
@@ -29,14 +29,14 @@ TEST_CASE("memos: a reason is told once, and withdrawn when it is gone") {
 TEST_CASE("memos: a job that was admitted before its memo went out gets none") {
     Memos memos;
     memos.mark(7, true);
-    CHECK(memos.take(10, [](FluxJobId) { return std::string(); }).empty());
+    CHECK(memos.take(10, [](std::uint64_t) { return std::string(); }).empty());
     CHECK_FALSE(memos.has_work());
 }
 
 TEST_CASE("memos: they go out in portions; after a restart of the job-manager all again") {
     Memos memos;
-    const auto reason_of = [](FluxJobId) { return std::string("limit"); };
-    for (FluxJobId id = 1; id <= 3; ++id) {
+    const auto reason_of = [](std::uint64_t) { return std::string("limit"); };
+    for (std::uint64_t id = 1; id <= 3; ++id) {
         memos.mark(id, true);
     }
     CHECK(memos.take(2, reason_of).size() == 2);

@@ -40,6 +40,7 @@ void is_recalled(const ParentActions& actions) {
     CHECK(actions.orders[0].first == host);
     CHECK(actions.orders[0].second.id == job);
     CHECK(actions.orders[0].second.kind == Order::Kind::cancel);
+    CHECK(actions.moved == std::vector<JobId>{job});
 }
 
 }  // namespace

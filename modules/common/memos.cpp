@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: see memos.hpp.
-#include "modules/job-priority/sends/memos.hpp"
+#include "modules/common/memos.hpp"
 
-namespace weir::priority {
+namespace weir::flux {
 
-std::vector<std::pair<FluxJobId, std::string>> Memos::take(std::size_t count, const Reason& reason_of) {
-    std::vector<std::pair<FluxJobId, std::string>> memos;
+std::vector<std::pair<std::uint64_t, std::string>> Memos::take(std::size_t count, const Reason& reason_of) {
+    std::vector<std::pair<std::uint64_t, std::string>> memos;
     while (memos.size() < count && !dirty_.empty()) {
-        const FluxJobId id = *dirty_.begin();
+        const std::uint64_t id = *dirty_.begin();
         dirty_.erase(dirty_.begin());
         std::string text = reason_of(id);
         const bool was_told = told_.count(id) != 0;
@@ -24,4 +24,4 @@ std::vector<std::pair<FluxJobId, std::string>> Memos::take(std::size_t count, co
     return memos;
 }
 
-}  // namespace weir::priority
+}  // namespace weir::flux
