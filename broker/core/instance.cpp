@@ -68,7 +68,7 @@ bool is_read_only(const std::string& name) {
                                               "version",      "broker.pid",     "parent-uri",     "jobid",
                                               "jobid-path",   "broker.uuid",    "security.owner", "broker.starttime",
                                               "config.files", "instance-level", "clock.zero",     "clock.last-seen",
-                                              "output-dir"};
+                                              "output-dir",   "content.hash"};
     return std::any_of(attributes_read_only.begin(), attributes_read_only.end(),
                        [&name](const char* other) { return name == other; });
 }
@@ -126,6 +126,7 @@ Result<Attributes> instance_attributes(const Options& options, const BrokerConfi
     all.set("security.owner", std::to_string(getuid()));
     all.set("broker.pid", std::to_string(getpid()));
     all.set("broker.uuid", new_uuid());
+    all.set("content.hash", "sha1");  // of the references that the KVS gives, which name no content
     all.set("broker.module-nopanic", "0", Kind::runtime);
     all.set("log-stderr-level", "3", Kind::severity);
     all.set("log-forward-level", "6", Kind::severity);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "kvs": the subset of the KVS protocol that schedulers and job tools use: commit of values with or
-// without append, unlinking of a key or a whole directory, lookup of values and directories, namespaces. In memory.
+// without append, of empty directories and of links, unlinking of a key or a whole directory, lookup of values,
+// directories and links, namespaces. In memory.
 // Must not know what is stored.
 // Source: flux-core libkvs (kvs.commit, kvs.lookup, kvs.namespace-*), RFC 11.
 #include <unistd.h>
 
 #include <cstdio>
 #include <map>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "broker/services/kvs_store.hpp"
 #include "broker/services/service.hpp"
@@ -18,8 +22,10 @@ namespace weir::broker {
 namespace {
 
 constexpr json_int_t flag_readdir = 1;
+constexpr json_int_t flag_readlink = 2;
 constexpr json_int_t flag_treeobj = 16;
 constexpr json_int_t flag_append = 32;
+constexpr int links_max = 10;  ///< on the way to one key, as in a stock Flux
 
 Json directory(Json entries) {
     Json json = Json::object();
@@ -31,12 +37,55 @@ Error bad_request(const std::string& right) {
     return {std::errc::protocol_error, right};
 }
 
-/// One write of a commit, decoded: nothing to be written means unlink.
-struct Operation {
-    std::string key;
-    std::optional<std::string> bytes;
+Json symlink(const KvsLink& link) {
+    Json data = Json::object(), json = Json::object();
+    data.set("target", link.target);
+    if (!link.space.empty()) {
+        data.set("namespace", link.space);
+    }
+    json.set("ver", 1).set("type", "symlink").set("data", std::move(data));
+    return json;
+}
+
+/// Of a commit.
+struct Unlinking {};
+struct NewDirectory {};
+struct NewValue {
+    std::string bytes;
     bool append = false;
 };
+using Written = std::variant<Unlinking, NewDirectory, KvsLink, NewValue>;
+
+/// One write of a commit, decoded.
+struct Operation {
+    std::string key;
+    Written written;
+};
+
+/// A key, all links on the way to it followed.
+struct KvsPlace {
+    KvsStore* store;
+    std::string key;
+};
+
+Result<Written> written_in(const std::string& key, const Json& dirent, bool append) {
+    const std::string type = dirent.string_at("type").value_or("none");
+    const Json data = dirent.at("data");
+    if (type == "dir" && json_object_size(data.get()) == 0) {
+        return Written(NewDirectory{});
+    }
+    if (const auto target = data ? data.string_at("target") : std::nullopt; type == "symlink" && target) {
+        return Written(KvsLink{*target, data.string_at("namespace").value_or("")});
+    }
+    const auto text = dirent.string_at("data");
+    const auto bytes = type == "val" && text ? base64_decode(*text) : Result<std::string>(Error{});
+    if (!bytes) {
+        return Error{std::errc::not_supported, "key " + key + ": a treeobj of type " + type +
+                                                   ": weir-broker leaves it out, for values are kept in memory, not by "
+                                                   "content; it takes val with base64 data, symlink and an empty dir"};
+    }
+    return Written(NewValue{*bytes, append});
+}
 
 Result<Operation> read_operation(const Json& op) {
     const auto key = op.string_at("key");
@@ -44,19 +93,25 @@ Result<Operation> read_operation(const Json& op) {
     if (!key || !dirent) {
         return bad_request("each operation of kvs.commit is {key:s, flags:i, dirent:treeobj or null}");
     }
-    Operation out{*key, std::nullopt, (op.integer_at("flags").value_or(0) & flag_append) != 0};
     if (json_is_null(dirent.get())) {
-        return out;
+        return Operation{*key, Unlinking{}};
     }
-    const std::string type = dirent.string_at("type").value_or("none");
-    const auto data = dirent.string_at("data");
-    const auto bytes = type == "val" && data ? base64_decode(*data) : Result<std::string>(Error{});
-    if (!bytes) {
-        return Error{std::errc::not_supported,
-                     "key " + *key + ": this KVS stores treeobjs of type val with base64 data, not " + type};
+    auto written = written_in(*key, dirent, (op.integer_at("flags").value_or(0) & flag_append) != 0);
+    return written ? Result<Operation>(Operation{*key, std::move(*written)}) : written.error();
+}
+
+Status carry_out(KvsStore& store, const Operation& operation) {
+    if (const auto* value = std::get_if<NewValue>(&operation.written)) {
+        return store.put(operation.key, value->bytes, value->append);
     }
-    out.bytes = *bytes;
-    return out;
+    if (const auto* link = std::get_if<KvsLink>(&operation.written)) {
+        return store.make_link(operation.key, *link);
+    }
+    if (std::holds_alternative<NewDirectory>(operation.written)) {
+        return store.make_dir(operation.key);
+    }
+    store.unlink(operation.key);
+    return Done{};
 }
 
 class Kvs {
@@ -80,12 +135,32 @@ class Kvs {
 
   private:
     Result<KvsStore*> store_of(const Json& payload) {
-        const std::string name = payload.string_at("namespace").value_or("primary");
+        return store_named(payload.string_at("namespace").value_or("primary"));
+    }
+
+    Result<KvsStore*> store_named(const std::string& name) {
         const auto it = stores_.find(name);
         if (it == stores_.end()) {
             return Error{std::errc::not_supported, "there is no KVS namespace " + name};
         }
         return &it->second;
+    }
+
+    /// \return ELOOP for too many links.
+    Result<KvsPlace> followed(KvsPlace place, bool with_last) {
+        for (int links = 0; links <= links_max; links++) {
+            const auto step = place.store->step(place.key, with_last);
+            if (!step) {
+                return place;
+            }
+            const auto store =
+                step->link.space.empty() ? Result<KvsStore*>(place.store) : store_named(step->link.space);
+            if (!store) {
+                return store.error();
+            }
+            place = {*store, step->link.target + step->rest};
+        }
+        return Error{std::errc::too_many_symbolic_link_levels, "key " + place.key + ": links lead on and on"};
     }
 
     Status apply(const Json& payload) {
@@ -97,7 +172,7 @@ class Kvs {
         if (!json_is_array(ops.get())) {
             return bad_request("kvs.commit takes {namespace:s, flags:i, ops:[...]}");
         }
-        std::vector<Operation> todo;
+        std::vector<std::pair<KvsStore*, Operation>> todo;
         std::size_t i = 0;
         json_t* op = nullptr;
         json_array_foreach(ops.get(), i, op) {  // all are checked before any is done
@@ -105,17 +180,21 @@ class Kvs {
             if (!operation) {
                 return operation.error();
             }
-            const auto present = (*store)->lookup(operation->key);
-            if (operation->bytes && !present && present.error().code == std::errc::is_a_directory) {
+            auto place = followed({*store, operation->key}, false);
+            if (!place) {
+                return place.error();
+            }
+            operation->key = place->key;
+            const auto present = place->store->lookup(operation->key);
+            if (std::holds_alternative<NewValue>(operation->written) && !present &&
+                present.error().code == std::errc::is_a_directory) {
                 return present.error();
             }
-            todo.push_back(std::move(*operation));
+            todo.emplace_back(place->store, std::move(*operation));
         }
-        for (const Operation& operation : todo) {
-            if (!operation.bytes) {
-                (*store)->unlink(operation.key);
-            } else if (auto put = (*store)->put(operation.key, *operation.bytes, operation.append); !put) {
-                return put.error();
+        for (const auto& [into, operation] : todo) {
+            if (auto done = carry_out(*into, operation); !done) {
+                return done;
             }
         }
         (*store)->commit();
@@ -150,7 +229,18 @@ class Kvs {
         if (!key) {
             return bad_request("kvs.lookup takes {key:s, namespace:s, flags:i}");
         }
-        const auto value = (*store)->lookup(*key);
+        const bool is_link_wanted = (flags & (flag_readlink | flag_treeobj)) != 0;
+        const auto place = followed({*store, *key}, !is_link_wanted);
+        if (!place) {
+            return place.error();
+        }
+        if (const auto step = place->store->step(place->key, true); step) {
+            return symlink(step->link);
+        }
+        const auto value = place->store->lookup(place->key);
+        if (value && (flags & flag_readlink) != 0) {
+            return Error{std::errc::invalid_argument, "key " + *key + " is no link"};
+        }
         const bool is_value = value.has_value();
         if (is_value && (flags & flag_readdir) == 0) {
             return kvs_value(*value);
@@ -158,13 +248,15 @@ class Kvs {
         if (!is_value && (flags & (flag_readdir | flag_treeobj)) == 0) {
             return value.error();
         }
-        const auto entries = (*store)->list(*key);
+        const auto entries = place->store->list(place->key);
         if (!entries) {
             return entries.error();
         }
         Json data = Json::object();
         for (const auto& entry : *entries) {
-            data.set(entry.name.c_str(), entry.is_dir ? directory(Json::object()) : kvs_value(""));
+            data.set(entry.name.c_str(), entry.link     ? symlink(*entry.link)
+                                         : entry.is_dir ? directory(Json::object())
+                                                        : kvs_value(""));
         }
         return directory(std::move(data));
     }

@@ -38,20 +38,55 @@ Status KvsStore::put(std::string_view given, std::string_view bytes, bool append
     if (is_dir(key)) {
         return bad_key(std::errc::is_a_directory, key, "is a directory");
     }
-    std::string& value = values_[key];
+    Value& value = values_[key];
     bytes_ += bytes.size();
     if (!append) {
-        bytes_ -= value.size();
-        value.clear();
+        bytes_ -= value.bytes.size();
+        value.bytes.clear();
     }
-    value.append(bytes);
+    value.bytes.append(bytes);
+    value.link.reset();
     return Done{};
+}
+
+Status KvsStore::make_dir(std::string_view given) {
+    const std::string key = normal(given);
+    if (key.empty()) {
+        return bad_key(std::errc::invalid_argument, given, "is empty");
+    }
+    unlink(key);
+    values_.try_emplace(key + ".");
+    return Done{};
+}
+
+Status KvsStore::make_link(std::string_view given, KvsLink link) {
+    const std::string key = normal(given);
+    if (key.empty()) {
+        return bad_key(std::errc::invalid_argument, given, "is empty");
+    }
+    unlink(key);
+    values_[key].link = std::move(link);
+    return Done{};
+}
+
+std::optional<KvsStore::Step> KvsStore::step(std::string_view given, bool with_last) const {
+    const std::string key = normal(given);
+    for (std::size_t end = key.find('.'); true; end = key.find('.', end + 1)) {
+        const bool is_last = end == std::string::npos;
+        const auto it = is_last && !with_last ? values_.end() : values_.find(key.substr(0, end));
+        if (it != values_.end() && it->second.link) {
+            return Step{*it->second.link, is_last ? "" : key.substr(end)};
+        }
+        if (is_last) {
+            return std::nullopt;
+        }
+    }
 }
 
 void KvsStore::unlink(std::string_view given) {
     const std::string key = normal(given);
     const auto drop = [this](auto it) {
-        bytes_ -= it->second.size();
+        bytes_ -= it->second.bytes.size();
         return values_.erase(it);
     };
     if (const auto it = values_.find(key); it != values_.end()) {
@@ -67,7 +102,7 @@ void KvsStore::unlink(std::string_view given) {
 Result<std::string_view> KvsStore::lookup(std::string_view given) const {
     const std::string key = normal(given);
     if (const auto it = values_.find(key); it != values_.end()) {
-        return std::string_view(it->second);
+        return std::string_view(it->second.bytes);
     }
     return is_dir(key) || key.empty() ? bad_key(std::errc::is_a_directory, key, "is a directory")
                                       : bad_key(std::errc::no_such_file_or_directory, key, "is not there");
@@ -89,7 +124,10 @@ Result<std::vector<KvsStore::Entry>> KvsStore::list(std::string_view given) cons
         }
         const std::string rest = it->first.substr(prefix.size());
         const auto dot = rest.find('.');
-        entries.push_back({rest.substr(0, dot), dot != std::string::npos});
+        if (!rest.empty()) {
+            const bool is_dir = dot != std::string::npos;
+            entries.push_back({rest.substr(0, dot), is_dir, is_dir ? std::nullopt : it->second.link});
+        }
         // '/' follows '.' in ASCII: the first key behind everything in that directory
         it = dot == std::string::npos ? std::next(it) : values_.lower_bound(prefix + rest.substr(0, dot) + "/");
     }

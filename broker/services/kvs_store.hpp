@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-3.0-only
-// Owns: one namespace of the key-value store, in memory: values by dotted key; a directory is a key that others begin
-// with. Must not know messages.
-// Source: RFC 11 (treeobj val and dir), flux_kvs_lookup(3) for the errors.
+// Owns: one namespace of the key-value store, in memory: values and links by dotted key; a directory is a key that
+// others begin with. Must not know messages, nor follow links. Source: RFC 11 (treeobj val, dir and symlink),
+// flux_kvs_lookup(3) for the errors.
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,19 +14,36 @@
 
 namespace weir::broker {
 
+struct KvsLink {
+    std::string target;  ///< a key
+    std::string space;   ///< its namespace; empty: that of the link
+};
+
 class KvsStore {
   public:
     /// \param append add to the end of the present value instead of replacing it.
     /// \return EINVAL for an empty key, EISDIR if the key is a directory.
     Status put(std::string_view key, std::string_view bytes, bool append);
-    /// Removes a value, or a directory with all that is in it. No error if there is none.
+    /// In place of what is at the key. \return EINVAL for an empty key.
+    Status make_dir(std::string_view key);
+    Status make_link(std::string_view key, KvsLink link);
+    /// Removes a value, a link, or a directory with all that is in it. No error if there is none.
     void unlink(std::string_view key);
     /// \return ENOENT, or EISDIR for a directory.
     Result<std::string_view> lookup(std::string_view key) const;
 
+    /// A link on the way to a key, and what of the key is behind it: "" or ".b.c".
+    struct Step {
+        KvsLink link;
+        std::string rest;
+    };
+    /// The first; one that is the key itself only with `with_last`.
+    std::optional<Step> step(std::string_view key, bool with_last) const;
+
     struct Entry {
         std::string name;
         bool is_dir = false;
+        std::optional<KvsLink> link = {};
     };
     /// The entries of a directory in name order; the empty key is the root. \return ENOENT, or ENOTDIR for a value.
     Result<std::vector<Entry>> list(std::string_view key) const;
@@ -39,9 +57,14 @@ class KvsStore {
     static std::string normal(std::string_view key);
 
   private:
+    struct Value {
+        std::string bytes;
+        std::optional<KvsLink> link = {};
+    };
     bool is_dir(const std::string& key) const;
 
-    std::map<std::string, std::string, std::less<>> values_;
+    /// A directory that was made is the key of nothing in it: "a.b.".
+    std::map<std::string, Value, std::less<>> values_;
     std::size_t bytes_ = 0;  // of all values
     std::uint64_t sequence_ = 0;
 };

@@ -27,6 +27,39 @@ TEST_CASE("kvs store: errors tell directories from values from nothing") {
     CHECK(store.list("z").error().code == std::errc::no_such_file_or_directory);
 }
 
+TEST_CASE("kvs store: a directory is made empty, and is there until it is unlinked") {
+    KvsStore store;
+    REQUIRE(store.put("a.d.x", "x", false));
+    REQUIRE(store.make_dir("a.d"));
+    CHECK(store.lookup("a.d").error().code == std::errc::is_a_directory);
+    CHECK(store.list("a.d")->empty());
+    CHECK(store.bytes() == 0);
+    REQUIRE(store.put("a.d.y", "y", false));
+    REQUIRE(store.list("a.d")->size() == 1);
+    CHECK(store.list("a")->at(0).is_dir);
+    store.unlink("a.d.y");
+    CHECK(store.list("a.d")->empty());
+    store.unlink("a.d");
+    CHECK(store.lookup("a").error().code == std::errc::no_such_file_or_directory);
+    CHECK(store.make_dir("").error().code == std::errc::invalid_argument);
+}
+
+TEST_CASE("kvs store: a link is a step on the way of the keys behind it, and of itself if that is asked") {
+    KvsStore store;
+    REQUIRE(store.make_link("a.l", {"b", "other"}));
+    CHECK(store.step("a.l.c.d", false)->rest == ".c.d");
+    CHECK(store.step("a.l.c.d", false)->link.space == "other");
+    CHECK_FALSE(store.step("a.l", false));
+    CHECK(store.step("a.l", true)->link.target == "b");
+    CHECK_FALSE(store.step("a.k.l", true));
+    REQUIRE(store.list("a")->size() == 1);
+    CHECK(store.list("a")->at(0).link->target == "b");
+    CHECK_FALSE(store.list("")->at(0).link);
+    REQUIRE(store.put("a.l", "x", false));
+    CHECK_FALSE(store.step("a.l", true));
+    CHECK(store.make_link(".", {"b", ""}).error().code == std::errc::invalid_argument);
+}
+
 TEST_CASE("kvs store: unlinking a directory takes what is in it and nothing else") {
     KvsStore store;
     for (const char* key : {"job.1.R", "job.1.eventlog", "job.10.R", "job.1x"}) {
