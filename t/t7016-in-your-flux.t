@@ -31,6 +31,38 @@ test_expect_success 'the scheduler: two lines replace sched-simple' '
 	echo "flux module list && flux run --setattr=system.bank=chem echo through" >sched.sh && inside sched.sh >sched &&
 	grep "^sched-weir-easy" sched && test_must_fail grep "^sched-simple" sched && grep "^through" sched
 '
+test_expect_success 'a mistake in [weir] is refused by flux config reload, which changes nothing, and ends a start; the sentence is the same' '
+	file=copy/etc/flux/system/conf.d/weir.toml && cp $file weir.page && wrong="half-lif = \"16d\": unknown key; did you mean \"half-life\"" &&
+	echo "sed -i s/^half-life/half-lif/ $FOLDER/conf.d/weir.toml" >mistake.sh && cat >>mistake.sh <<-\EOF &&
+	flux config reload && exit 1
+	flux config get weir.half-life
+	flux run --setattr=system.bank=chem echo it goes on
+	EOF
+	inside mistake.sh >refused 2>&1 || { cat refused; false; } &&
+	cat refused && grep "$wrong" refused && grep "^16d" refused && grep "^it goes on" refused &&
+	echo "echo it started" >start.sh && { inside start.sh >started 2>&1; cat started; grep "job-priority.*$wrong" started; } &&
+	! grep "^it started" started && cp weir.page $file
+'
+test_expect_success 'a new job-manager: with the commands of the page waiting jobs keep their priorities, and jobs start' '
+	cat >manager.sh <<-\EOF && block "run: manager" >>manager.sh && cat >>manager.sh <<-\EOF &&
+	held=$(flux submit --urgency=hold --setattr=system.bank=physics true)
+	first=$(flux submit --setattr=system.bank=physics -n$(flux resource list -s up -no "{ncores}") sleep 60)
+	flux job wait-event -q -t 30 $first start
+	waits=$(flux submit --setattr=system.bank=physics true)
+	flux job wait-event -q -t 30 $waits priority
+	before=$(flux jobs -no "{priority}" $waits)
+	EOF
+	flux python -c "import flux; flux.Flux().rpc(\"job-priority.sync\").get()"
+	after=$(flux jobs -no "{priority}" $waits)
+	echo "$before -> $after"
+	test "$before" = "$after" && test "$after" -gt 16
+	flux job wait-event -q -t 60 $first exception
+	flux job wait-event -q -t 60 $waits clean
+	flux job urgency $held 16
+	flux job wait-event -q -t 60 $held clean
+	EOF
+	inside manager.sh >manager 2>&1; code=$?; cat manager; test $code = 0
+'
 # The timeout is shorter than on the page; the commands are its own.
 test_expect_success 'remove: a job that a limit held back starts when the module stays away, and not at a reload' '
 	cp copy/etc/flux/system/shares.toml shares.page && sed -i "s/^\"physics\" .*/\"physics\" = {shares = 60, running_jobs_max = 1}/" copy/etc/flux/system/shares.toml &&
