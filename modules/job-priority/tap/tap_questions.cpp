@@ -5,28 +5,10 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include <string_view>
-
 #include "libfairshare/base/json/json.hpp"
 #include "modules/job-priority/tap/job_kind.hpp"
 
 namespace weir::priority {
-namespace {
-
-/// Whether the command is `flux broker`, as flux-batch(1) and flux-alloc(1) write it, or `flux start`.
-bool starts_instance(const json_t* tasks) {
-    const json_t* command = json_object_get(json_array_get(tasks, 0), "command");
-    const char* program = json_string_value(json_array_get(command, 0));
-    const char* subcommand = json_string_value(json_array_get(command, 1));
-    if (program == nullptr || subcommand == nullptr) {
-        return false;
-    }
-    const std::string_view path = program;
-    const std::string_view name = subcommand;
-    return path.substr(path.rfind('/') + 1) == "flux" && (name == "broker" || name == "start");
-}
-
-}  // namespace
 
 bool unpack_question(flux_plugin_arg_t* args, TapQuestion& job) {
     int state = 0;
@@ -64,10 +46,9 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     json_t* project = nullptr;
     json_t* weir = nullptr;
     json_t* qos = nullptr;
-    json_t* tasks = nullptr;
-    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?o s?{s?{s?s s?s s?o s?o s?o}}}}", "userid", &userid,
-                               "jobspec", "tasks", &tasks, "attributes", "system", "bank", &account, "queue", &queue,
-                               "project", &project, "weir", &weir, "qos", &qos) < 0) {
+    if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:{s?{s?{s?s s?s s?o s?o s?o}}}}", "userid", &userid,
+                               "jobspec", "attributes", "system", "bank", &account, "queue", &queue, "project",
+                               &project, "weir", &weir, "qos", &qos) < 0) {
         return false;
     }
     job.userid = static_cast<std::uint32_t>(userid);
@@ -84,7 +65,6 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     if (json_string_length(qos) != 0) {  // any other value counts as none
         job.qos = json_string_value(qos);
     }
-    job.is_instance = json_object_get(weir, "serves") != nullptr || starts_instance(tasks);
     job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;
     if (const json_t* user = json_object_get(weir, "userid"); job.is_from_above && json_is_integer(user)) {
         job.userid = static_cast<std::uint32_t>(json_integer_value(user));
