@@ -46,7 +46,7 @@ test_expect_success 'a mistake in [weir] is refused by flux config reload, which
 test_expect_success 'a new job-manager: with the commands of the page waiting jobs keep their priorities, and jobs start' '
 	cat >manager.sh <<-\EOF && block "run: manager" >>manager.sh && cat >>manager.sh <<-\EOF &&
 	held=$(flux submit --urgency=hold --setattr=system.bank=physics true)
-	first=$(flux submit --setattr=system.bank=physics -n$(flux resource list -s up -no "{ncores}") sleep 60)
+	first=$(flux submit --setattr=system.bank=physics -n$(flux resource list -s up -no "{ncores}") sleep inf)
 	flux job wait-event -q -t 30 $first start
 	waits=$(flux submit --setattr=system.bank=physics true)
 	flux job wait-event -q -t 30 $waits priority
