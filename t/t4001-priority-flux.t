@@ -113,6 +113,18 @@ test_expect_success 'submissions: unknown account and unknown user are refused w
 	grep "there is no account .phsyics. in the share tree" refused &&
 	flux submit --setattr=system.bank=lattice true
 '
+# bank_of ID: the account in the jobspec of a job
+bank_of() {
+	flux job wait-event -q -t 30 "$1" depend && flux job info "$1" jobspec | jq -r .attributes.system.bank
+}
+test_expect_success 'submissions: the default account is in the jobspec of the job, also of one of the owner' '
+	id=$(flux submit --urgency=0 true) && test "$(bank_of $id)" = physics/lattice &&
+	flux jobs -no "{bank}" $id | grep -x physics/lattice && flux cancel $id
+'
+test_expect_success 'submissions: a job that serves queues gets none, for nobody pays for a partition; what is no object stops nothing' '
+	id=$(flux submit --urgency=0 --setattr=system.weir.serves="[\"batch\"]" true) && test "$(bank_of $id)" = null && flux cancel $id &&
+	id=$(flux submit --urgency=0 --setattr=system.weir=7 true) && bank_of $id && flux cancel $id
+'
 test_expect_success 'tree: an edit is checked, shown, applied, refused when stale' '
 	test_must_fail rpc job-priority.tree-set "{\"toml\":\"\\\"a\\\" = -1\\n\\\"b/c\\\" = 1\\n\"}" >bad &&
 	grep "1:1: shares" bad &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-3.0-only
-test_description='the default bank of another user stands in the jobspec of a job that names none, on every broker here'
+test_description='the default bank of a user, and of the owner, stands in the jobspec of a job that names none, on every broker here'
 . "${SHARNESS_LIB:-/usr/share/sharness/sharness.sh}"
 require_some_broker
 
@@ -56,10 +56,15 @@ has $id 5003 bio 1
 # a bank that the job names stays
 id=$(submit_as 5002 lattice)
 has $id 5002 lattice 0
+# of the owner's own job it says that it was filled in: an instance in it would be a partition
+id=$(flux submit --setattr=system.exec.test.run_duration=0.1s true)
+has $id $(id -u) bio 1
+test "$(flux job info $id jobspec | jq -r .attributes.system.weir.default_bank)" = bio
 # each is charged to it
 sync_priorities
 rpc job-priority.usage >usage
-test "$(jq -c '[.nodes[] | select(.charged_core_us > 0) | .path] | sort' usage)" = '["bio","bio/@5003","bio/@bob","physics","physics/lattice","physics/lattice/@alice","physics/lattice/@bob"]'
+jq -e --arg me "bio/@$(id -un)" '[.nodes[] | select(.charged_core_us > 0) | .path] | sort ==
+    (["bio", "bio/@5003", "bio/@bob", $me, "physics", "physics/lattice", "physics/lattice/@alice", "physics/lattice/@bob"] | sort)' usage
 EOF
 steps_of script.sh >steps.sh
 SHARES=shares.toml

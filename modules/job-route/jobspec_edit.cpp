@@ -2,6 +2,8 @@
 // Owns: jobspec_edit.hpp.
 #include "modules/job-route/jobspec_edit.hpp"
 
+#include <array>
+
 #include "libfairshare/base/base64.hpp"
 #include "libfairshare/base/flat_json.hpp"
 #include "libfairshare/base/json/json.hpp"
@@ -10,7 +12,8 @@ namespace weir::route {
 
 namespace {
 
-constexpr const char* memory_key = "memory_per_slot";
+/// Of attributes.system.weir: a copy keeps what the submitter requested, and that an account was filled in.
+constexpr std::array kept_keys{"memory_per_slot", "default_bank"};
 constexpr int constraint_depth_max = 64;  ///< as the schedulers read it
 
 Result<Json> parse_jobspec(const std::string& text) {
@@ -123,8 +126,10 @@ Result<std::string> localize(const Order& submit, const std::set<std::string>& o
     }
     json_t* system = system_of(*jobspec);
     Json weir = Json::object();
-    if (const json_t* memory = json_object_get(json_object_get(system, "weir"), memory_key)) {
-        weir.set(memory_key, Json::ref(memory));
+    for (const char* key : kept_keys) {
+        if (const json_t* value = json_object_get(json_object_get(system, "weir"), key)) {
+            weir.set(key, Json::ref(value));
+        }
     }
     weir.set("jobid", submit.id.value).set("userid", submit.userid);
     if (!submit.queue.empty()) {

@@ -16,7 +16,8 @@
 namespace weir::route {
 
 /// attributes.system.weir becomes {jobid, userid, queue?, output?, submit?}, where queue is the one that the user
-/// submitted to, output the name of the files with its output there, and submit the time, in seconds. The job's own
+/// submitted to, output the name of the files with its output there, and submit the time, in seconds. What the job
+/// requests there stays, and so does default_bank, the account that the parent filled in. The job's own
 /// queue is removed unless the child has one of that name. Dependencies are removed: the parent has waited for them,
 /// and their ids mean nothing in the child. So is alloc-bypass: it counts of the owner alone, who submits the copy of
 /// another user's job. \return JSON text. Errors: not JSON, or no attributes.system.

@@ -101,7 +101,11 @@ BookChange JobBook::on(BookJob& job, const UrgencyEvent& event, Instant time) {
 
 BookChange JobBook::on(BookJob& job, const UpdateEvent& event, Instant) {
     JobRequest request = *job.request;
-    request.account = event.account.value_or(request.account);
+    if (event.account) {
+        const std::string filled_in = request.is_account_filled_in ? request.account : std::string();
+        request.is_account_filled_in = *event.account == event.filled_in.value_or(filled_in);
+        request.account = *event.account;
+    }
     request.queue = event.queue.value_or(request.queue);
     request.qos = event.qos.value_or(request.qos);
     request.wall_time = event.wall_time.value_or(request.wall_time);

@@ -108,9 +108,9 @@ class JobBook {
     /// Whether the owner of the instance submitted it, for no other user.
     bool is_owners(const BookJob& job) const { return job.userid == owner_ && job.charged_userid() == owner_; }
     /// Whether a child instance in it is a partition: its unused cores are idle time, which no user pays.
-    bool is_partition(const BookJob& job) const { return is_owners(job) && job.request->account.empty(); }
+    bool is_partition(const BookJob& job) const { return is_owners(job) && !job.request->names_account(); }
     bool is_partition(const SubmitEvent& submit) const {
-        return submit.userid == owner_ && charged_userid(submit) == owner_ && submit.request.account.empty();
+        return submit.userid == owner_ && charged_userid(submit) == owner_ && !submit.request.names_account();
     }
     /// In order of id. Valid until a job comes or goes. O(jobs log jobs).
     std::vector<const BookJob*> in_order() const;

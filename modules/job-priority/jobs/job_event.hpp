@@ -34,7 +34,11 @@ struct JobRequest {
     std::string queue_above{};
     std::int64_t spread = 0;       ///< if it names no nodes: its slots, each of which may get a node of its own
     std::int64_t whole_nodes = 0;  ///< nodes that it requests with all their cores
+    /// attributes.system.weir.default_bank is the account: it was filled in for a job that named none
+    bool is_account_filled_in = false;
 
+    /// Whether the submitter chose the account.
+    bool names_account() const { return !account.empty() && !is_account_filled_in; }
     /// Its queue in reports.
     const std::string& named_queue() const { return queue_above.empty() ? queue : queue_above; }
     friend bool operator==(const JobRequest&, const JobRequest&) = default;
@@ -61,6 +65,7 @@ struct UpdateEvent {
     std::optional<std::string> qos;
     std::optional<Duration> wall_time{};
     std::optional<std::string> project{};
+    std::optional<std::string> filled_in{};  ///< attributes.system.weir.default_bank
 };
 /// Resources are held from here; `charged_elsewhere` when a child instance runs the job and reports its usage.
 struct AllocEvent {

@@ -43,7 +43,7 @@ std::optional<Payer> Payers::would_pay(const ShareTree& tree, const BookJob& job
 
 std::string Payers::refusal(const ShareTree& tree, const BookJob& job) const {
     const std::string& account = job.request->account;
-    const bool is_plain_owners = book_.is_owners(job) && account.empty();
+    const bool is_plain_owners = book_.is_owners(job) && !job.request->names_account();
     const bool is_known = account.empty() || tree.account(account).has_value();
     if (is_plain_owners || (is_known && !has_plain_defaults_) || would_pay(tree, job) ||
         users_.is_in_doubt(job.charged_userid())) {

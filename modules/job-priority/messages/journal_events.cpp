@@ -132,6 +132,8 @@ JobRequest read_request(FlatValue jobspec) {
     request.wall_time = wall_time_of(system["duration"]);
     request.amounts = requested_amounts(resources, system);
     const FlatValue weir = system["weir"];
+    request.is_account_filled_in =
+        !request.account.empty() && request.account == name_at(weir, "default_bank", account_bytes_max);
     if (const auto routed = weir["userid"].integer()) {
         request.routed_for = static_cast<std::uint32_t>(*routed);
     }
@@ -163,9 +165,11 @@ UpdateEvent read_update(FlatValue context) {
     const FlatValue duration = context["attributes.system.duration"];
     const FlatValue project = context["attributes.system.project"];
     return {new_name_at(context, "attributes.system.bank", account_bytes_max),
-            new_name_at(context, "attributes.system.queue"), new_name_at(context, "attributes.system.qos"),
+            new_name_at(context, "attributes.system.queue"),
+            new_name_at(context, "attributes.system.qos"),
             duration ? std::optional(wall_time_of(duration)) : std::nullopt,
-            project ? std::optional(project_at(project)) : std::nullopt};
+            project ? std::optional(project_at(project)) : std::nullopt,
+            new_name_at(context, "attributes.system.weir.default_bank", account_bytes_max)};
 }
 
 AllocEvent read_alloc(FlatValue context, FlatValue R) {

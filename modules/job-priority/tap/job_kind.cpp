@@ -57,8 +57,10 @@ std::string text_of(const JobKind& kind) {
 
 std::optional<std::string> kind_of_jobspec(std::uint32_t userid, int urgency, FlatValue jobspec) {
     const FlatValue system = jobspec["attributes"]["system"];
-    if (system["weir"]) {
-        return std::nullopt;
+    for (const char* key : {"jobid", "userid", "queue", "serves"}) {
+        if (system["weir"][key]) {
+            return std::nullopt;
+        }
     }
     const std::string account = system["bank"].string().value_or("");
     const std::string queue = system["queue"].string().value_or("");

@@ -32,8 +32,8 @@ struct JobKind {
 };
 /// A text that differs where the kinds differ.
 std::string text_of(const JobKind& kind);
-/// The same of a submitted job. Nothing if the jobspec has `attributes.system.weir`: a copy of a parent's job, a
-/// partition.
+/// The same of a submitted job. Nothing if `attributes.system.weir` tells who else pays for it: a copy of a parent's
+/// job, a partition.
 std::optional<std::string> kind_of_jobspec(std::uint32_t userid, int urgency, FlatValue jobspec);
 
 }  // namespace weir::priority

@@ -221,6 +221,9 @@ int new_cb(flux_plugin_t* p, const char*, flux_plugin_arg_t* args, void* arg) no
         weir::Json update = weir::Json::object();
         if (const auto bank = weir::priority::bank_to_fill(tap.accounts, job)) {
             update.set("attributes.system.bank", *bank);
+            if (job.is_owner) {  // an instance that attaches in it is a partition all the same
+                update.set("attributes.system.weir.default_bank", *bank);
+            }
         }
         if (const auto project = weir::priority::project_to_fill(tap.accounts, job)) {
             update.set("attributes.system.project", *project);

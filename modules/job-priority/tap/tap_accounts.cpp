@@ -37,9 +37,14 @@ std::string account_charged(const TapAccounts& table, const TapUser* user, const
     return job.account ? *job.account : (user != nullptr ? user->default_account : table.open_default).value_or("");
 }
 
-/// Null: any project. The owner's jobs without an account belong to the instance.
+/// Nobody's account pays for it.
+bool is_partition(const TapSubmission& job) {
+    return job.is_owner && job.serves_queues && !job.account;
+}
+
+/// Null: any project.
 const TapProjects* projects_for(const TapAccounts& table, const TapSubmission& job) {
-    if (table.projects.empty() || job.is_from_above || (job.is_owner && !job.account)) {
+    if (table.projects.empty() || job.is_from_above || is_partition(job)) {
         return nullptr;
     }
     const auto found = table.users.find(job.userid);
@@ -137,7 +142,7 @@ std::string rejection_of_running(std::string_view key, const TapSubmission& job)
 }
 
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job) {
-    if (!table.fills_bank || job.account || job.is_owner) {
+    if (!table.fills_bank || job.account || job.is_from_above || is_partition(job)) {
         return std::nullopt;
     }
     const auto user = table.users.find(job.userid);

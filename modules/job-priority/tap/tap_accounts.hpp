@@ -55,6 +55,7 @@ struct TapSubmission {
     std::optional<std::string> project{};
     std::optional<std::string> qos{};
     bool is_from_above = false;  ///< a copy of a parent's job, which the parent has checked
+    bool serves_queues = false;  ///< a child instance will run in it
 };
 
 /// Checks a submission. \return empty if the job is accepted, else one sentence that says what is wrong and what would
@@ -65,9 +66,9 @@ std::optional<std::string> rejection(const TapAccounts& table, const TapSubmissi
 /// \param key  of the jobspec: "attributes.system.bank" or "attributes.system.project"
 std::string rejection_of_running(std::string_view key, const TapSubmission& job);
 
-/// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for the
-/// instance's owner: his jobs without an account belong to the instance. None where the association is right below the
-/// root, which has no name.
+/// The account to be written into the jobspec of a job that names none, as flux-accounting does. None for a partition,
+/// for which nobody pays. None for a copy: the parent has written it there. None where the association is right below
+/// the root, which has no name.
 std::optional<std::string> bank_to_fill(const TapAccounts& table, const TapSubmission& job);
 
 /// The project to be written into the jobspec of a job that names none. None where its association has no list of

@@ -65,6 +65,7 @@ bool unpack_submission(flux_plugin_arg_t* args, TapSubmission& job) {
     if (json_string_length(qos) != 0) {  // any other value counts as none
         job.qos = json_string_value(qos);
     }
+    job.serves_queues = json_object_get(weir, "serves") != nullptr;
     job.is_from_above = job.is_owner && json_object_get(weir, "jobid") != nullptr;
     if (const json_t* user = json_object_get(weir, "userid"); job.is_from_above && json_is_integer(user)) {
         job.userid = static_cast<std::uint32_t>(json_integer_value(user));

@@ -95,6 +95,11 @@ TEST_CASE("first values: module and plugin name a kind alike, and a name cannot 
     CHECK(text_of({7, 16, "a", "", "", 1}) != text_of({7, 16, "", "a", "", 1}));
     const std::string copy = R"({"resources":[],"attributes":{"system":{"weir":{"jobid":3}}}})";
     CHECK_FALSE(kind_of_jobspec(7, 16, reader.read(copy)));
+    const std::string partition = R"({"resources":[],"attributes":{"system":{"weir":{"serves":["batch"]}}}})";
+    CHECK_FALSE(kind_of_jobspec(7, 16, reader.read(partition)));
+    const std::string filled =
+        R"({"resources":[],"attributes":{"system":{"bank":"bio","weir":{"default_bank":"bio"}}}})";
+    CHECK(kind_of_jobspec(7, 16, reader.read(filled)) == text_of({7, 16, "bio", "", "", 1}));
 }
 
 // Kills: a number that is not the one the job would have got; another user's number; a number that is sent twice.

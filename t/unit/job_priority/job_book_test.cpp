@@ -103,3 +103,29 @@ TEST_CASE("book: an update of the account matters while the job waits") {
     CHECK(book.apply({1, at(2), UpdateEvent{"physics/lattice", {}, {}, {}}}).change == BookChange::none);
     CHECK(book.find(1)->request->account == "physics/lattice");
 }
+
+// Mutant: modules/job-priority/jobs/job_book.cpp: *event.account == event.filled_in.value_or(filled_in) => true
+// Mutant: modules/job-priority/jobs/job_event.hpp: !account.empty() && !is_account_filled_in => !account.empty()
+TEST_CASE("book: an account that was filled in is not one that the owner named: a child in the job is a partition") {
+    JobBook book(owner);
+    const auto update = [&](const char* account, std::optional<std::string> filled_in = {}) {
+        UpdateEvent event{account, {}, {}, {}};
+        event.filled_in = std::move(filled_in);
+        book.apply({1, at(1), event});
+        return book.is_partition(*book.find(1));
+    };
+    book.apply(submitted(1, 0, owner));
+    CHECK(book.is_partition(*book.find(1)));
+    CHECK(update("bio", "bio"));
+    CHECK(book.find(1)->request->account == "bio");
+    CHECK(update("bio"));
+    CHECK_FALSE(update("chem"));
+    CHECK_FALSE(update("bio"));
+    // A backlog has the jobspec after all updates, and then each of them.
+    book.clear();
+    JobEvent replayed = submitted(1, 0, owner, "chem");
+    book.apply(replayed);
+    CHECK_FALSE(book.is_partition(*book.find(1)));
+    CHECK(update("bio", "bio"));
+    CHECK_FALSE(update("chem"));
+}

@@ -48,6 +48,26 @@ TEST_CASE("journal events: of a job from above the queue is read that its user s
     CHECK(request.named_queue() == "batch");
 }
 
+TEST_CASE("journal events: an account that was filled in is told from one that the submitter named") {
+    const auto filled_in = [](const std::string& system) {
+        const auto message = journal(
+            R"({"id":5,"events":[{"timestamp":1,"name":"submit","context":{"userid":1,"urgency":16}}],
+            "jobspec":{"attributes":{"system":)" +
+            system + "}}}");
+        REQUIRE(message);
+        return std::get<SubmitEvent>(message->events.at(0).what).request.is_account_filled_in;
+    };
+    CHECK(filled_in(R"({"bank":"bio","weir":{"default_bank":"bio"}})"));
+    CHECK_FALSE(filled_in(R"({"bank":"chem","weir":{"default_bank":"bio"}})"));
+    CHECK_FALSE(filled_in(R"({"weir":{"default_bank":""}})"));
+    CHECK_FALSE(filled_in(R"({"bank":"bio","weir":7})"));
+    const auto update = journal(
+        R"({"id":5,"events":[{"timestamp":1,"name":"jobspec-update","context":{"attributes.system.bank":"bio",
+        "attributes.system.weir.default_bank":"bio"}}]})");
+    REQUIRE(update);
+    CHECK(std::get<UpdateEvent>(update->events.at(0).what).filled_in == "bio");
+}
+
 TEST_CASE("journal events: a backlog message becomes the events that matter, in their order") {
     const std::string text = std::string(R"({"id":5,"events":[
         {"timestamp":1767225600.5,"name":"submit","context":{"userid":5002,"urgency":20,"flags":0,"version":1}},

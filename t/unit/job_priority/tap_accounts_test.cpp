@@ -40,7 +40,9 @@ TEST_CASE("accounts: a name that two accounts have is told as such") {
     CHECK_THAT(rejection(accounts, by(5001, "ub")).value(), Contains("there is no account 'ub'"));
 }
 
-TEST_CASE("accounts: a job that names none gets its user's default one, the owner's job does not") {
+// Mutant: modules/job-priority/tap/tap_accounts.cpp: return job.is_owner && job.serves_queues && !job.account; =>
+// return job.is_owner && !job.account;
+TEST_CASE("accounts: a job that names none gets its user's default one, a partition does not") {
     TapAccounts accounts;
     accounts.users[5001] = {"alice", "bio", {"bio", "chem"}};
     accounts.users[5002] = {"bob", std::nullopt, {"chem"}};
@@ -51,7 +53,16 @@ TEST_CASE("accounts: a job that names none gets its user's default one, the owne
     CHECK_FALSE(bank_to_fill(accounts, {5001, "chem", {}, false}));
     CHECK_FALSE(bank_to_fill(accounts, {5002, {}, {}, false}));
     CHECK(bank_to_fill(accounts, {5003, {}, {}, false}) == "guests");
-    CHECK_FALSE(bank_to_fill(accounts, {5001, {}, {}, true}));
+    TapSubmission owners{5001, {}, {}, true};
+    CHECK(bank_to_fill(accounts, owners) == "bio");
+    owners.serves_queues = true;
+    CHECK_FALSE(bank_to_fill(accounts, owners));
+    owners.serves_queues = false;
+    owners.is_from_above = true;
+    CHECK_FALSE(bank_to_fill(accounts, owners));
+    TapSubmission guests{5001, {}, {}, false};
+    guests.serves_queues = true;
+    CHECK(bank_to_fill(accounts, guests) == "bio");
     accounts.users[5004] = {"dave", "", {}};  // his association is right below the root
     CHECK_FALSE(bank_to_fill(accounts, {5004, {}, {}, false}));
     accounts.open_default = "";
@@ -171,9 +182,12 @@ TEST_CASE("projects: who is not listed has those of the open line; * as the defa
     CHECK_FALSE(project_to_fill(made, by(7)));
 }
 
-TEST_CASE("projects: the owner's jobs without an account and those from a parent are left alone") {
+TEST_CASE("projects: partitions and jobs from a parent are left alone") {
     TapSubmission job = by(5001);
     job.is_owner = true;
+    CHECK(project_to_fill(projects_table(), job) == "qcd");
+    CHECK(rejection(projects_table(), with_project(job, "hep")));
+    job.serves_queues = true;
     CHECK_FALSE(project_to_fill(projects_table(), job));
     CHECK_FALSE(rejection(projects_table(), with_project(job, "hep")));
     job.account = "lattice";

@@ -285,6 +285,9 @@ TEST_CASE("jobspec: what changes on the way into a child") {
     submit.jobspec = R"({"attributes":{"system":{"weir":{"memory_per_slot":"4GiB","jobid":3}}}})";
     CHECK(*localize(submit, {}) ==
           R"({"attributes":{"system":{"weir":{"memory_per_slot":"4GiB","jobid":77,"userid":5001}}}})");
+    submit.jobspec = R"({"attributes":{"system":{"bank":"bio","weir":{"default_bank":"bio"}}}})";  // filled in above
+    CHECK(*localize(submit, {}) ==
+          R"({"attributes":{"system":{"bank":"bio","weir":{"default_bank":"bio","jobid":77,"userid":5001}}}})");
     submit.jobspec = R"({"attributes":{"system":{"cwd":"/x","alloc-bypass":1}}})";  // the owner's, who submits the copy
     CHECK(*localize(submit, {}) == R"({"attributes":{"system":{"cwd":"/x","weir":{"jobid":77,"userid":5001}}}})");
     submit.jobspec = R"({"attributes":{}})";
