@@ -8,7 +8,7 @@ require_some_broker
 
 peers_in_flux() {
 	flux start --test-size=1 --setattr=broker.module-nopanic=1 -Sbroker.rc1_path= -Sbroker.rc3_path= \
-		python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1"
+		python3 "$SHARNESS_TEST_SRCDIR/tools/sched_peers.py" "$1" stock
 }
 peers_in_weir() {
 	mkdir -p -m 700 instance-conf state && printf '[weir-broker]\nmodules = []\n' >instance-conf/instance.toml &&

@@ -38,6 +38,20 @@ test_expect_success 'when it ends the waiting jobs start, in the order of their 
 	at $holder free >freed && at $high alloc >first && at $low alloc >second &&
 	cat freed first second >times && cat times && sort -n times >sorted && test_cmp sorted times
 '
+# A broker that was killed may come back so: R of a job is in the KVS, and its alloc is not in the eventlog.
+test_expect_success 'a waiting job that the job-manager has an R of waits on, says why, and holds up nobody' '
+	holder=$(job 1000s 4) && at $holder alloc && kept=$(job 0.01s 1 20) && at $kept priority &&
+	flux kvs put "$(flux job id --to=kvs $kept).R=$(flux job info $holder R)" &&
+	flux module reload job-manager && flux module load job-list && flux module reload job-exec &&
+	{ flux cancel $holder || at $holder exception; } &&
+	other=$(job 0.01s 4 10) && at $other clean && flux job eventlog $kept | (! grep alloc) &&
+	flux jobs -no "{annotations.sched.reason_pending}" $kept >why && cat why && grep "until the job-manager is loaded again" why &&
+	flux dmesg | grep "job $(flux job id --to=dec $kept) waits until the job-manager is loaded again"
+'
+test_expect_success 'the next job-manager has the job started' '
+	flux module reload job-manager && flux module load job-list && flux module reload job-exec && at $kept clean >/dev/null &&
+	flux jobs -no "{result}" $kept | grep COMPLETED
+'
 test_expect_success 'without a job-manager for a while it waits for one' '
 	flux module remove job-manager && flux module remove -f job-list && flux module load job-manager &&
 	flux module load job-list && flux module reload job-exec && last=$(job 0.01s 4) && at $last clean

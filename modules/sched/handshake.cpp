@@ -203,6 +203,7 @@ void SchedModule::first_resources(const Json& answer) {
 }
 
 void SchedModule::greet() {
+    greeted_ = instant_from_seconds(flux_reactor_time());
     hello_ = flux::rpc(h_, "job-manager.sched-hello", std::move(Json::object().set("partial-ok", false)),
                        FLUX_RPC_STREAMING);
     flux::then<&SchedModule::on_hello>(hello_.get(), this);
@@ -373,6 +374,9 @@ void SchedModule::forget_job_manager() {
     }
     remove_r(unanswered);
     commits_.clear();
+    questions_.clear();
+    starts_.clear();
+    set_aside_.clear();
     confirmed_.clear();
     scheduler_.confirm_hello({});
     for (const auto& [id, request] : requests_) {

@@ -23,6 +23,9 @@ constexpr std::uint64_t forecast_budget = 2'000'000;
 constexpr Duration course_age_max = std::chrono::seconds(1);
 /// Seconds for which a job stays at the head before its estimate is annotated.
 constexpr double annotate_delay = 0.5;
+constexpr const char* words_set_aside =
+    "waits until the job-manager is loaded again: this one has read an R that the job was about to get, and accepts no "
+    "other";
 constexpr double due_grace = 5.;  ///< for the end of the job before: it makes a pass itself
 
 }  // namespace
@@ -59,7 +62,8 @@ void SchedModule::alloc(const flux_msg_t* msg) {
         deny(msg, job.key.id, accepted.error().message);
         return;
     }
-    requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number, static_cast<std::uint32_t>(userid)});
+    requests_.insert_or_assign(job.key.id, Asked{envelope_of(msg), number, static_cast<std::uint32_t>(userid),
+                                                 instant_from_seconds(submit) < greeted_});
 }
 
 void SchedModule::deny(const flux_msg_t* alloc, JobId id, const std::string& why) {
@@ -96,7 +100,8 @@ void SchedModule::cancel(const flux_msg_t* msg) {
     flux::unpack(msg, "{s:I}", "id", &number);
     const JobId id{static_cast<std::uint64_t>(number)};
     // After the answer to alloc nothing is left to cancel; the job-manager then frees what the job got.
-    if (const auto request = requests_.find(id); request != requests_.end() && (scheduler_.cancel(id) || revoke(id))) {
+    if (const auto request = requests_.find(id);
+        request != requests_.end() && (scheduler_.cancel(id) || revoke(id) || set_aside_.erase(id) != 0)) {
         flux::respond(h_, request->second.request.get(), alloc_response(id, AllocType::cancel));
         requests_.erase(request);
         annotated_ = annotated_ == id ? std::nullopt : annotated_;
@@ -263,14 +268,14 @@ Json SchedModule::load(const flux_msg_t* msg) {
 }
 
 void SchedModule::before_poll() {
-    if (is_ready_ && scheduler_.wants_pass()) {
+    if (is_ready_ && (scheduler_.wants_pass() || !starts_.empty())) {
         flux_watcher_start(idle_.get());  // do not block: a pass is due
     }
 }
 
 void SchedModule::after_poll() {
     flux_watcher_stop(idle_.get());
-    if (!is_ready_ || !scheduler_.wants_pass()) {
+    if (!is_ready_ || (!scheduler_.wants_pass() && starts_.empty())) {
         return;
     }
     const int events = flux_pollevents(h_);
@@ -278,7 +283,12 @@ void SchedModule::after_poll() {
         return;
     }
     postponed_ = 0;
-    run_pass();
+    if (scheduler_.wants_pass()) {
+        run_pass();
+    }
+    if (!starts_.empty()) {
+        commit(std::exchange(starts_, {}));
+    }
 }
 
 void SchedModule::run_pass() {
@@ -292,8 +302,12 @@ void SchedModule::run_pass() {
         flux_timer_watcher_reset(due_timer_.get(), std::max(to_seconds(scheduler_.due() - now), 0.) + due_grace, 0.);
         flux_watcher_start(due_timer_.get());
     }
-    if (!effects.started.empty()) {
-        commit(std::move(effects.started));
+    for (Scheduler::Start& start : effects.started) {
+        if (!flux::is_embedded(h_) && requests_.at(start.id).was_before) {
+            ask_for_allocation(std::move(start));
+        } else {
+            starts_.push_back(std::move(start));
+        }
     }
     for (const JobId id : effects.cleared) {
         if (annotated_ == id) {
@@ -309,6 +323,35 @@ void SchedModule::run_pass() {
             flux_watcher_start(annotate_timer_.get());
         }
     }
+}
+
+void SchedModule::ask_for_allocation(Scheduler::Start start) {
+    Question question{flux::rpc(h_, "job-manager.getattr", allocation_payload(start.id)), std::move(start)};
+    flux::then<&SchedModule::on_allocation>(question.future.get(), this);
+    flux_future_t* key = question.future.get();
+    questions_.emplace(key, std::move(question));
+}
+
+void SchedModule::on_allocation(flux_future_t* f) {
+    auto node = questions_.extract(f);
+    try {
+        (void)flux::rpc_get(f, "job-manager.getattr");
+        set_aside(node.mapped().start.id);
+    } catch (const flux::Failure&) {  // "R is NULL"
+        starts_.push_back(std::move(node.mapped().start));
+    }
+}
+
+/// A job-manager of flux-core 0.88 that is loaded takes the R of a waiting job for its allocation; it refuses the next
+/// one, and asks for no job any more. A broker that was killed may come back with such an R, and a job-manager that is
+/// loaded again may read one before remove_r() is done. Without this R the next job-manager asks for the job again.
+void SchedModule::set_aside(JobId id) {
+    flux::value_or_throw(scheduler_.free(id, {}, true));
+    set_aside_.insert(id);
+    remove_r({id});
+    annotated_ = annotated_ == id ? std::nullopt : annotated_;
+    annotate(id, annotations({.id = id, .estimate = {}, .reason = words_set_aside}));
+    log(LOG_ERR, "job " + std::to_string(id.value) + " " + words_set_aside);
 }
 
 void SchedModule::commit(std::vector<Scheduler::Start> started) {
@@ -328,6 +371,12 @@ void SchedModule::commit(std::vector<Scheduler::Start> started) {
 /// Withdraws the allocation of a job whose R is still being committed to the KVS: a job that is held again, for example
 /// by a limit, must not start. False if there is no such job.
 bool SchedModule::revoke(JobId id) {
+    const auto is_it = [id](const Scheduler::Start& start) { return start.id == id; };
+    const auto asked = [&](const auto& question) { return is_it(question.second.start); };
+    if (std::erase_if(starts_, is_it) + std::erase_if(questions_, asked) != 0) {
+        flux::value_or_throw(scheduler_.free(id, {}, true));
+        return true;
+    }
     for (auto& [future, commit] : commits_) {
         const auto place =
             std::find_if(commit.r.begin(), commit.r.end(), [id](const auto& started) { return started.first == id; });
@@ -341,8 +390,7 @@ bool SchedModule::revoke(JobId id) {
     return false;
 }
 
-/// Of jobs that wait again. A job-manager of flux-core 0.88 that is loaded takes the R of a waiting job for its
-/// allocation; it refuses the next one, and asks for no job any more.
+/// Of jobs that wait again: see set_aside().
 void SchedModule::remove_r(const std::vector<JobId>& jobs) {
     if (!jobs.empty()) {
         (void)flux::rpc(h_, "kvs.commit", removal_payload(jobs), FLUX_RPC_NORESPONSE);
@@ -374,7 +422,7 @@ void SchedModule::on_commit(flux_future_t* f) {
 
 void SchedModule::on_annotate_timer() {
     const auto announcement = std::exchange(to_announce_, std::nullopt);
-    if (announcement && requests_.contains(announcement->id) &&
+    if (announcement && requests_.contains(announcement->id) && !set_aside_.contains(announcement->id) &&
         !scheduler_.space().running().contains(announcement->id)) {
         annotate(announcement->id, annotations(*announcement));
         annotated_ = announcement->id;

@@ -77,6 +77,10 @@ class SchedModule {
     void before_poll();
     void after_poll();
     void run_pass();
+    /// Asks the job-manager about a job that may have an R of before, which it would take for its allocation.
+    void ask_for_allocation(Scheduler::Start start);
+    void on_allocation(flux_future_t* f);
+    void set_aside(JobId id);
     void commit(std::vector<Scheduler::Start> started);
     bool revoke(JobId id);
     void remove_r(const std::vector<JobId>& jobs);
@@ -99,6 +103,11 @@ class SchedModule {
         std::shared_ptr<const flux_msg_t> request;
         std::uint32_t number;  ///< the job-manager's priority
         std::uint32_t userid;
+        bool was_before;  ///< it was submitted before this job-manager was greeted
+    };
+    struct Question {
+        flux::Future future;
+        Scheduler::Start start;
     };
     struct Commit {
         flux::Future future;
@@ -127,7 +136,11 @@ class SchedModule {
     JobOrder order_;                              ///< by job-priority
     std::int64_t nonce_ = 0;                      ///< names this load to job-priority
     std::shared_ptr<const flux_msg_t> envelope_;  ///< the newest one of requests_
+    std::unordered_map<flux_future_t*, Question> questions_;
+    std::vector<Scheduler::Start> starts_;  ///< whose R is committed in this iteration of the reactor
     std::unordered_map<flux_future_t*, Commit> commits_;
+    std::unordered_set<JobId> set_aside_;  ///< they have a request here and wait for another job-manager
+    Instant greeted_{};
     std::unordered_map<flux_future_t*, Hello> hellos_;
     std::unordered_set<JobId> confirmed_;               ///< jobs of the second hello
     std::optional<Scheduler::Annotation> to_announce_;  ///< of the present head, sent by the timer

@@ -70,6 +70,14 @@ Json current_r_payload(JobId id) {
     return payload;
 }
 
+Json allocation_payload(JobId id) {
+    Json attrs = Json::array();
+    attrs.append("R");
+    Json payload = Json::object();
+    payload.set("id", id.value).set("attrs", std::move(attrs));
+    return payload;
+}
+
 Json lookup_payload(std::string_view key) {
     Json payload = Json::object();
     payload.set("key", key).set("namespace", "primary").set("flags", 0);

@@ -35,6 +35,8 @@ Json commit_payload(std::span<const std::pair<std::string, Json>> key_values);
 Json removal_payload(std::span<const JobId> jobs);
 /// job-info.lookup of a job's R with the changes since its start.
 Json current_r_payload(JobId id);
+/// job-manager.getattr of the R that the job-manager has of a job.
+Json allocation_payload(JobId id);
 /// kvs.lookup of one key, and the text in its answer.
 Json lookup_payload(std::string_view key);
 Result<std::string> looked_up(const Json& answer);

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """The scheduler module's peers, played by the test: resource, job-manager and kvs, so that a commit can be kept waiting.
 
-    sched_peers.py MODULE.so    loads it into the broker at FLUX_URI, which has none of the three
+    sched_peers.py MODULE.so [stock]    loads it into the broker at FLUX_URI, which has none of the three
 
 A job that ran at the first hello and not at the second gave its resources back in between: they must be free. A job is
-cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again. The name of each step
-is appended to the file $STEPS when it begins.
+cancelled while its R is on its way into the KVS: it must not start, and what it got must be free again. A stock job-manager
+that has an R of a waiting job must not get another one. The name of each step is appended to the file $STEPS when it begins.
 """
 import base64
 import json
@@ -16,7 +16,9 @@ import sys
 
 from wire import ENODATA, REQUEST, RESPONSE, STREAMING, Client
 
-SUCCESS, CANCEL = 0, 3
+SUCCESS, ANNOTATE, CANCEL = 0, 1, 3
+ENOENT = 2
+AFTER_ALL = 4e9  # a time of submission after the job-manager was greeted
 R = {"version": 1, "execution": {"R_lite": [{"rank": "0", "children": {"core": "0-1"}}], "nodelist": ["n0"],
                                  "starttime": 0, "expiration": 0}}
 JOBSPEC = {"version": 1, "tasks": [{"command": ["true"], "slot": "task", "count": {"per_slot": 1}}],
@@ -50,8 +52,8 @@ class Peers(Client):
         tag = self.start(topic, payload)
         return self.take(lambda: tag in self.others, lambda: self.others.pop(tag))
 
-    def alloc(self, job):
-        payload = {"id": job, "priority": 16, "userid": 0, "t_submit": float(job), "jobspec": JOBSPEC}
+    def alloc(self, job, submit=AFTER_ALL):
+        payload = {"id": job, "priority": 16, "userid": 0, "t_submit": submit, "jobspec": JOBSPEC}
         self.alloc_tags.add(self.start("sched.alloc", payload, STREAMING))
 
     def cancel(self, job, module):
@@ -80,7 +82,42 @@ def expect(what, is_so):
         sys.exit("FAILED: " + what)
 
 
-def main(path):
+def older_jobs(peers, module):
+    """The machine is free, and is free again afterwards."""
+    step("of a job that was submitted before, the job-manager is asked whether it has an R")
+    peers.alloc(5, submit=5.)
+    question = peers.request("job-manager.getattr")
+    expect("of this job", json.loads(question.text) == {"id": 5, "attrs": ["R"]})
+    peers.respond(question, {}, ENOENT)
+    peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 5})
+    got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
+    expect("if not, the job starts", (got["id"], got["type"]) == (5, SUCCESS))
+    peers.notify("sched.free", {"id": 5, "R": R, "final": True})
+    step("if it has, the R is removed, the job waits for another job-manager, and says so")
+    peers.alloc(6, submit=6.)
+    peers.respond(peers.request("job-manager.getattr"), {"R": R})
+    peers.expect_removal(6)
+    got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
+    expect("why", (got["id"], got["type"]) == (6, ANNOTATE) and "job-manager" in got["annotations"]["sched"]["reason_pending"])
+    step("the next job gets the cores")
+    peers.alloc(7)
+    peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 7})
+    got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
+    expect("job 7 has the machine", (got["id"], got["type"]) == (7, SUCCESS))
+    step("a job that waits so, or of which the job-manager has been asked, can be cancelled")
+    peers.cancel(6, module)
+    expect("one answer", peers.allocs == [{"id": 6, "type": CANCEL}])
+    peers.notify("sched.free", {"id": 7, "R": R, "final": True})
+    peers.alloc(8, submit=8.)
+    question = peers.request("job-manager.getattr")
+    peers.allocs.clear()
+    peers.cancel(8, module)
+    expect("one answer: cancelled", peers.allocs == [{"id": 8, "type": CANCEL}])
+    peers.respond(question, {}, ENOENT)
+    peers.allocs.clear()
+
+
+def main(path, is_stock):
     module = pathlib.Path(path).stem
     peers = Peers()
     step("the test takes the place of its peers")
@@ -129,8 +166,10 @@ def main(path):
     peers.respond(peers.request("kvs.commit"), {"rootref": "", "rootseq": 3})
     got = peers.take(lambda: peers.allocs, lambda: peers.allocs.pop(0))
     expect("job 3 has the machine", (got["id"], got["type"]) == (3, SUCCESS))
-    step("one that ends while an R is on its way finds none in the KVS")
     peers.notify("sched.free", {"id": 3, "R": R, "final": True})
+    if is_stock:
+        older_jobs(peers, module)
+    step("a job-manager that ends while an R is on its way finds none in the KVS")
     peers.alloc(4)
     commit = peers.request("kvs.commit")
     peers.notify("sched.disconnect", {})
@@ -140,4 +179,4 @@ def main(path):
     peers.rpc("module.remove", {"name": module})
 
 
-main(sys.argv[1])
+main(sys.argv[1], sys.argv[2:] == ["stock"])
