@@ -100,6 +100,7 @@ flux queue stop -m "maintenance until noon"
 is "$first" queue-stopped
 says "$first" "waits until the queue is started; it was stopped: maintenance until noon"
 flux queue start
+sync_priorities >/dev/null  # job-priority, which holds jobs of a stopped queue back, has seen it
 
 # nodes that are down; the embedded broker has none to drain
 if test -n "$stock"; then

@@ -175,7 +175,10 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
         return in_route_by_rules(job, facts);
     }
     if (job.priority == 0) {
-        return reason("held", "is held: a plugin of the job-manager gave it priority 0");
+        const Json pushed = facts.priority.at("pushed");
+        return json_is_integer(pushed.get()) && json_integer_value(pushed.get()) == 0
+                   ? reason("arriving", "is on its way to the scheduler: it was held back until a moment ago")
+                   : reason("held", "is held: a plugin of the job-manager gave it priority 0");
     }
     return facts.is_foreign_scheduler
                ? reason("foreign-scheduler", "waits for resources; the scheduler here does not say which")

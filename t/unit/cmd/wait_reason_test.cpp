@@ -84,12 +84,19 @@ TEST_CASE("wait reason: what holds it before the scheduler is asked comes first"
     CHECK(why(job, facts) == "held");
 }
 
+// Mutant: cmd/common/wait_reason.cpp: json_is_integer(pushed.get()) && json_integer_value(pushed.get()) == 0 => false
 TEST_CASE("wait reason: where no scheduler of ours knows the job") {
     Job job = job_in(FLUX_JOB_STATE_SCHED);
     WaitFacts facts;
     facts.is_foreign_scheduler = true;
     CHECK(why(job, facts) == "foreign-scheduler");
     job.priority = 0;
+    CHECK(why(job, facts) == "held");
+    facts.priority = object("pushed", Json::integer(0));  // job-priority has released it, and its number is on its way
+    CHECK(why(job, facts) == "arriving");
+    facts.priority = object("pushed", Json::integer(5));
+    CHECK(why(job, facts) == "held");
+    facts.priority = object("pushed", Json::own(json_null()));
     CHECK(why(job, facts) == "held");
 }
 
