@@ -3,6 +3,7 @@
 """Runs every test of a build folder and closes with the counts of each kind. ctest knows all tests and their kinds; this adds
 what ctest does not print: cases per Catch2 program, subtests per sharness script, and what was skipped and why.
   run_all.py BUILD_DIR"""
+import collections
 import json
 import os
 import re
@@ -128,9 +129,10 @@ def main():
         failed = {number: test for number, test in again.items() if test.verdict != "Passed"}
         for test in failed.values():
             test.show_failure()
-    skipped = sorted({(test.kind, why) for test in tests.values() for why in test.skips()})
-    for kind, why in skipped:
-        print(f"       skipped in {kind}: {why}")
+    # What many lines of a document share is said once.
+    skipped = collections.Counter((test.kind, re.sub(r"^([^ :]+):\d+:", r"\1:", why)) for test in tests.values() for why in test.skips())
+    for (kind, why), times in sorted(skipped.items()):
+        print(f"       skipped in {kind}: {why}" + (f", {times} times" if times > 1 else ""))
     if unsteady:
         print("       passed only alone, which is a fault of the test or of what it tests: " + ", ".join(unsteady))
     counts = [(kind, sum(test.cases() for test in tests.values() if test.kind == kind)) for kind in KINDS]
