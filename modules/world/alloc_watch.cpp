@@ -8,6 +8,9 @@ namespace weir::world {
 
 namespace {
 
+/// Ticks are a second apart, and the first may come at once.
+constexpr Duration awaited_min = std::chrono::seconds(route::HandDown::stuck_after - 1);
+
 bool has_cores(const route::RouteJob& job) {
     return route::has_alloc(job.progress) || (job.given() != nullptr && job.given()->may_have_alloc);
 }
@@ -39,24 +42,25 @@ std::optional<route::JobId> only_allocated(const route::Report& report) {
 
 }  // namespace
 
-void AllocWatch::before(const route::RouteTable& table, const route::Report& report) {
+void AllocWatch::before(const route::RouteTable& table, const route::Report& report, Instant now) {
     case_.reset();
     const auto reported = only_allocated(report);
     const route::RouteJob* job = reported ? table.active(*reported) : nullptr;
     if (job == nullptr || !waits_for_cores(*job) || !job->is_with(report.child)) {
         return;
     }
-    std::erase_if(ids_, [&table](route::JobId id) { return table.active(id) == nullptr; });
+    std::erase_if(handed_down_, [&table](const auto& known) { return table.active(known.first) == nullptr; });
     route::JobId best;
     std::int64_t most = job->priority;
-    for (const route::JobId id : ids_) {
+    for (const auto& [id, when] : handed_down_) {
         const route::RouteJob& other = *table.active(id);
         if (waits_for_cores(other) && other.priority >= most) {
             best = other.priority > most ? id : route::JobId{};  // of two equal ones neither is the best
             most = other.priority;
         }
     }
-    if (best.value != 0 && is_on_the_way(*table.active(best), report.child)) {
+    if (best.value != 0 && now - handed_down_.at(best) < awaited_min &&
+        is_on_the_way(*table.active(best), report.child)) {
         case_ = Case{report.child, *reported, best};
     }
 }
@@ -64,7 +68,7 @@ void AllocWatch::before(const route::RouteTable& table, const route::Report& rep
 /// As the parent knows them.
 std::int64_t AllocWatch::free_cores(const route::RouteTable& table, const route::ChildView& child) const {
     std::int64_t free = child.cores - child.own_cores;
-    for (const route::JobId id : ids_) {
+    for (const auto& [id, when] : handed_down_) {
         const route::RouteJob* job = table.active(id);
         if (job != nullptr && job->is_with(child.job) && has_cores(*job) &&
             !job->routed()->asked.has(route::AskedOnce::Step::clean)) {

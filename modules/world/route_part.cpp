@@ -57,6 +57,9 @@ void RoutePart::on_journal(const std::string& payload) {
                 link_.submitted(route::LocalId{entry->id}, event, facts);
             }
         } else {
+            if (event.kind == route::JournalEvent::Kind::route) {
+                allocs_.handed_down(route::JobId{entry->id}, ground().now());
+            }
             table_.event(route::JobId{entry->id}, event);
             link_.event(route::LocalId{entry->id}, event);
         }
@@ -201,7 +204,7 @@ void RoutePart::on_report(const route::Report& report, RouteChild& child, const 
         return;
     }
     const bool is_beat = report.events.empty();
-    allocs_.before(table_, report);
+    allocs_.before(table_, report, ground().now());
     const auto seq = table_.report(
         report, [&resources = session->second.resources](const std::string& R) { return resources.map(R); });
     if (!seq) {
