@@ -81,6 +81,7 @@ test_expect_success 'four that are stopped at once cost one wait together' '
 	rm -rf run state && for p in a b c d; do printf "[[partition]]\nname = \"$p\"\ncores = 1\n" || return 1; done >four.toml &&
 	start_weir --cores 4 --config four.toml && kill -STOP $(for p in a b c d; do broker_of $p; done) &&
 	timeout 15 weir metrics >out && test $(grep -c "^weir_partition_up{partition=\"[abcd]\"} 0" out) = 4 &&
+	test_expect_code 1 grep "^weir_partition_[jc].*{" out &&
 	timeout 15 weir tree >out && test $(grep -c "does not answer" out) = 4
 '
 test_expect_success 'four that ask the page for metrics meanwhile cost one wait together, too' '

@@ -91,17 +91,27 @@ test_expect_success 'what a guest chose reaches no terminal raw' '
 test_expect_success 'his instances are his jobs: they are canceled as such, and no partition is' '
 	weir cancel --json --all --user alice >out && jq -e ".left_out == [] and .count == 4" out && wait_event $second clean && partition batch "select(.state == \"up\")"
 '
-test_expect_success GUEST 'weir tree shows a guest what weir partition list does of the partitions, and says what is kept from him, in private mode too' '
+test_expect_success GUEST 'weir tree, weir top and the report show a guest what weir partition list does of the partitions, and say what is kept from him, in private mode too' '
 	runs=$(weir submit --json -q batch --user alice --simulate=1h x | jq .id) && wait_event $runs start &&
 	weir submit -q batch --user alice --simulate=1h x && partition batch "select(.instances[0].pending == 1)" &&
+	mkdir -m 777 his.d && as_guest env "FLUX_URI=$FLUX_URI" weir share report -o his.d/report.html &&
+	grep "data-instance=\"batch\" data-cores=\"1\" data-busy=\"\" data-waiting=\"1\" data-running=\"1\"" his.d/report.html &&
 	for mode in "" "private-mode = true"; do
 		sed "s/^allow-guest.*/&\n$mode/" site.toml >now.toml && cp now.toml site.toml && weir reload || return 1
 		as_guest env "FLUX_URI=$FLUX_URI" "LC_ALL=$LC_ALL" weir tree >his 2>err && cat his err &&
 		grep "─ batch  *easy  *?/1  *1  *1  *? .*only its owner may look into it" his && grep "kept from you" err && ! grep refuses his &&
 		as_guest env "FLUX_URI=$FLUX_URI" weir tree --json >his 2>err &&
-		jq -e ".children[0] | .cores == 1 and .jobs.pending == 1 and .jobs.running == 1 and .modules == [\"sched-weir-easy\"]" his || return 1
-	done &&
-	as_guest env "FLUX_URI=$FLUX_URI" weir metrics >metrics && grep "^weir_partition_up.*batch.* 1$" metrics
+		jq -e ".children[0] | .cores == 1 and .jobs.pending == 1 and .jobs.running == 1 and .modules == [\"sched-weir-easy\"]" his &&
+		as_guest env "FLUX_URI=$FLUX_URI" "LC_ALL=$LC_ALL" weir top --once >his && cat his &&
+		grep "^batch  *easy  *?/1 cores  1 running, 1 waiting; only its owner may look into it" his && ! grep refuses his &&
+		as_guest env "FLUX_URI=$FLUX_URI" weir top --json >his &&
+		jq -e ".partitions[0] | .cores == 1 and .pending == 1 and .running == 1 and .scheduler == \"easy\" and (.problem | test(\"owner\"))" his || return 1
+	done
+'
+test_expect_success GUEST 'weir metrics tells a guest what it knows of a partition, and has no sample of the cores that its jobs have' '
+	as_guest env "FLUX_URI=$FLUX_URI" weir metrics >metrics && grep "^weir_partition.*batch" metrics >his && cat his &&
+	printf "weir_partition_%s\n" "up{partition=\"batch\"} 1" "jobs{partition=\"batch\",state=\"pending\"} 1" \
+		"jobs{partition=\"batch\",state=\"running\"} 1" "cores{partition=\"batch\",state=\"all\"} 1" >expected && test_cmp expected his
 '
 test_expect_success 'all ends' '
 	exec 9>&- && stop_weir

@@ -27,7 +27,8 @@ Json share_json(const ShareLine& share) {
 Json partition_json(const PartitionLine& partition) {
     Json json = Json::object();
     json.set("name", partition.name).set("scheduler", partition.policy).set("problem", partition.problem);
-    json.set("cores", partition.cores).set("cores_busy", partition.cores_busy).set("pending", partition.pending);
+    json.set("cores", partition.cores).set("cores_busy", partition.cores_busy.value_or(0));
+    json.set("pending", partition.pending);
     return std::move(json.set("running", partition.running).set("inactive", partition.finished));
 }
 

@@ -53,7 +53,7 @@ Json json_of(const Instance& instance) {
         json.set("down", std::move(down));
     }
     json.set("serves", std::move(serves)).set("modules", std::move(modules)).set("jobs", std::move(jobs));
-    json.set("cores", instance.cores).set("cores_busy", instance.cores_busy);
+    json.set("cores", instance.cores).set("cores_busy", instance.cores_busy.value_or(0));
     return std::move(json.set("children", std::move(children)));
 }
 

@@ -134,8 +134,10 @@ InstanceBox box_of(const Instance& instance, const std::string& way) {
     box.cores_busy = instance.cores_busy;
     box.waiting = instance.jobs.pending;
     box.running = instance.jobs.running;
-    box.problem = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : instance.problem;
-    if (instance.jobid != 0 && box.problem.empty()) {
+    box.problem = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since)
+                  : instance.is_told      ? ""
+                                          : instance.problem;
+    if (instance.jobid != 0 && box.problem.empty() && !instance.is_told) {
         box.way = (way.empty() ? "" : way + "/") + std::to_string(instance.jobid);
     }
     for (const Instance& child : instance.children) {

@@ -22,7 +22,6 @@ namespace weir::cmd {
 namespace {
 
 constexpr std::size_t depth_max = 16;
-constexpr const char* told_problem = "only its owner may look into it";
 
 /// Child instances are asked side by side: those that hang cost one wait together. So many threads serve the whole
 /// tree; where they are in use, a child is asked on the thread of its parent.
@@ -66,6 +65,7 @@ Instance child_to_come(const PartitionState& state) {
     child.partition = child.name = state.name;
     child.jobid = state.job;
     child.problem = absent_text(state);
+    child.cores_busy = 0;
     if (state.is_down) {
         child.down = state;
     }
@@ -124,20 +124,6 @@ std::vector<Instance> rows_of_others(Client& client, std::vector<ChildEntry>& en
     }
     entries.erase(others, entries.end());
     return rows;
-}
-
-/// What the instance above tells of its partitions, for those that refuse this user.
-void add_told(std::vector<ChildEntry>& entries, const std::vector<PartitionState>& states) {
-    for (const PartitionState& state : states) {
-        for (const PartitionJob& job : state.jobs) {
-            for (ChildEntry& entry : entries) {
-                if (entry.jobid == job.job && job.job != 0) {
-                    entry.told = job;
-                    entry.scheduler = state.scheduler;
-                }
-            }
-        }
-    }
 }
 
 /// The figures of one that refuses this user; false: none are known.
@@ -397,6 +383,19 @@ std::vector<ChildEntry> children_of(Client& client) {
     return answer ? children_in(answer->get()) : std::vector<ChildEntry>();
 }
 
+void add_told(std::vector<ChildEntry>& children, const std::vector<PartitionState>& states) {
+    for (const PartitionState& state : states) {
+        for (const PartitionJob& job : state.jobs) {
+            for (ChildEntry& child : children) {
+                if (child.jobid == job.job && job.job != 0) {
+                    child.told = job;
+                    child.scheduler = state.scheduler;
+                }
+            }
+        }
+    }
+}
+
 bool may_open(const ChildEntry& child) {
     return child.is_of_owner || child.userid == getuid();
 }
@@ -442,9 +441,9 @@ Instance instance_tree(Client& client) {
     return instance;
 }
 
-std::string scheduler_of(const Instance& instance) {
+std::string scheduler_of(const std::vector<std::string>& modules) {
     for (const std::string_view prefix : {"sched-weir-", "sched-"}) {
-        for (const std::string& name : instance.modules) {
+        for (const std::string& name : modules) {
             if (name.starts_with(prefix)) {
                 return name.substr(prefix.size());
             }

@@ -49,10 +49,12 @@ struct ChildEntry {
     std::optional<PartitionJob> told;  ///< of an instance of a partition, what its parent tells everybody
     std::string scheduler;             ///< with `told`; empty: Flux's own
 };
+/// Why there is no more of an instance that refuses this user than `ChildEntry::told`.
+inline constexpr const char* told_problem = "only its owner may look into it";
 /// Whether this user may trust it: the owner's, which serve everybody, and his own. Another's could answer what it
 /// likes, as slowly as it likes, and its URI could be that of an instance above it.
 bool may_open(const ChildEntry& child);
-/// Errors: EPERM if it is not to be opened (may_open()); those of Client::open().
+/// Errors: EPERM if it is not to be opened (may_open()), or refuses this user; others of Client::open().
 Result<Client> open_child(const ChildEntry& child, double answer_s = child_answer_s);
 /// The name of a child instance in output: ChildEntry::name, else its job id at its parent.
 std::string instance_name(const std::string& name, std::uint64_t jobid);
@@ -93,6 +95,8 @@ struct PartitionState {
 Result<std::vector<PartitionState>> partition_states(Client& client);
 /// The same; none where job-route does not say.
 std::vector<PartitionState> told_partition_states(Client& client);
+/// Gives the children that are instances of these partitions what is told of them.
+void add_told(std::vector<ChildEntry>& children, const std::vector<PartitionState>& states);
 /// "down since 2026-11-21 09:31:05, 6 deaths in a row, the last: killed by signal 9; next try in 4s". `now` as above.
 std::string down_text(const PartitionState& state, double now);
 /// The same of one that is down now, else "off; it starts when a job waits for it", "starting as f2X".
@@ -127,7 +131,8 @@ struct Instance {
     std::string name;                 ///< as ChildEntry::name
     std::vector<std::string> serves;  ///< queues of the parent that it serves
     std::vector<std::string> modules;
-    std::int64_t cores = 0, cores_busy = 0;
+    std::int64_t cores = 0;
+    std::optional<std::int64_t> cores_busy;  ///< absent: not known
     JobCounts jobs;
     std::optional<EstimateErrors> estimates;  ///< of its own scheduler; Flux's has none
     double lost_since = 0;  ///< when its parent lost the link, in seconds since the epoch; 0: it is attached
@@ -144,6 +149,6 @@ struct Instance {
 Instance instance_tree(Client& client);
 
 /// "fcfs", "backfill" or "simple" from the name of the scheduler module; empty when none is loaded.
-std::string scheduler_of(const Instance& instance);
+std::string scheduler_of(const std::vector<std::string>& modules);
 
 }  // namespace weir::cmd

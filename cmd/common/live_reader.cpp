@@ -70,6 +70,19 @@ PartitionLine partition_line_of(Client& client, double answer_s, JobsOf whose) {
     return line;
 }
 
+/// Of one that refuses this user.
+PartitionLine told_line(const ChildEntry& child) {
+    PartitionLine line;
+    line.policy = scheduler_of({child.scheduler});
+    line.cores = child.told->cores;
+    line.cores_busy.reset();
+    line.pending = child.told->pending;
+    line.running = child.told->running;
+    line.problem = told_problem;
+    line.is_told = true;
+    return line;
+}
+
 PartitionLine PartitionReader::read_child(const ChildEntry& child) {
     PartitionLine line;
     if (child.lost_since > 0) {
@@ -79,18 +92,21 @@ PartitionLine PartitionReader::read_child(const ChildEntry& child) {
     Below& below = below_[child.uri];
     if (!below.client) {
         auto opened = open_child(child, answer_s_);
+        if (!opened && opened.error().code == std::errc::operation_not_permitted && child.told) {
+            return told_line(child);
+        }
         if (!opened) {
             line.problem = first_line(opened.error().message);
             return line;
         }
         below.client = std::make_unique<Client>(std::move(*opened));
-        Instance instance;
+        std::vector<std::string> names;
         if (const auto modules = below.client->call("module.list", {}, answer_s_)) {
             for (const json_t* module : items_at(modules->get(), "mods")) {
-                instance.modules.push_back(text_at(module, "name"));
+                names.push_back(text_at(module, "name"));
             }
         }
-        below.policy = scheduler_of(instance);
+        below.policy = scheduler_of(names);
     }
     line = partition_line_of(*below.client, answer_s_, JobsOf::child);
     line.policy = below.policy;
@@ -104,12 +120,14 @@ std::vector<PartitionLine> PartitionReader::read(Client& client) {
     std::vector<PartitionLine> lines;
     std::vector<ChildEntry> children = children_of(client);
     std::erase_if(children, [](const ChildEntry& child) { return !may_open(child); });
+    const std::vector<PartitionState> states = told_partition_states(client);
+    add_told(children, states);
     for (const ChildEntry& child : children) {
         PartitionLine line = read_child(child);
         line.name = printable(instance_name(child.name, child.jobid));
         lines.push_back(std::move(line));
     }
-    for (const PartitionState& state : told_partition_states(client)) {
+    for (const PartitionState& state : states) {
         const bool is_there = std::any_of(children.begin(), children.end(),
                                           [&state](const ChildEntry& child) { return child.partition == state.name; });
         if (!is_there) {

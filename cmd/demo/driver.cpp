@@ -119,15 +119,16 @@ void Driver::observe_partition(const SessionChild& child, Client& client) {
     line.running = counts.running;
     line.finished = counts.ended_in_child();
     line.jobs.clear();
-    line.cores_busy = 0;
+    std::int64_t busy = 0;
     JobQuery query;
     query.states = FLUX_JOB_STATE_RUNNING;
     const double at = now();
     (void)list_jobs(client, query, [&](const Job& job) {
-        line.cores_busy += job.cores;
+        busy += job.cores;
         const double limit = job.duration > 0 ? job.duration : 1;
         line.jobs.push_back({job_name(job.id), job.name, job.cores, std::clamp((at - job.run) / limit, 0.0, 1.0)});
     });
+    line.cores_busy = busy;
     std::reverse(line.jobs.begin(), line.jobs.end());
 }
 

@@ -127,8 +127,10 @@ void add_jobs(OpenMetrics& out, const json_t* stats) {
 
 /// Of all instances of one partition: after a change the old one ends with its last job, beside the new one.
 struct PartitionSums {
-    bool is_up = false;  ///< any serves
-    std::int64_t pending = 0, running = 0, cores = 0, cores_busy = 0;
+    bool is_up = false;    ///< any serves
+    bool is_known = true;  ///< false: the other sums are not, for an instance did not answer
+    std::int64_t pending = 0, running = 0, cores = 0;
+    std::optional<std::int64_t> cores_busy = 0;  ///< absent: an instance did not tell
     std::optional<EstimateErrors> estimates;
 };
 
@@ -144,7 +146,9 @@ std::map<std::string, PartitionSums> partition_sums(const Instance& top) {
         sums.pending += child.jobs.pending;
         sums.running += child.jobs.running;
         sums.cores += child.cores;
-        sums.cores_busy += child.cores_busy;
+        sums.is_known = sums.is_known && (child.is_told || child.cores_busy);
+        sums.cores_busy =
+            sums.cores_busy && child.cores_busy ? std::optional(*sums.cores_busy + *child.cores_busy) : std::nullopt;
         if (child.estimates) {
             EstimateErrors& estimates = sums.estimates ? *sums.estimates : sums.estimates.emplace();
             estimates.count += child.estimates->count;
@@ -177,13 +181,19 @@ void add_partitions(OpenMetrics& out, const std::map<std::string, PartitionSums>
     }
     out.gauge("weir_partition_jobs", "", "Jobs in the partition by state.");
     for (const auto& [name, sums] : partitions) {
-        out.sample(static_cast<double>(sums.pending), {{"partition", name}, {"state", "pending"}});
-        out.sample(static_cast<double>(sums.running), {{"partition", name}, {"state", "running"}});
+        if (sums.is_known) {
+            out.sample(static_cast<double>(sums.pending), {{"partition", name}, {"state", "pending"}});
+            out.sample(static_cast<double>(sums.running), {{"partition", name}, {"state", "running"}});
+        }
     }
     out.gauge("weir_partition_cores", "", "Cores of the partition, and those that jobs have.");
     for (const auto& [name, sums] : partitions) {
-        out.sample(static_cast<double>(sums.cores), {{"partition", name}, {"state", "all"}});
-        out.sample(static_cast<double>(sums.cores_busy), {{"partition", name}, {"state", "busy"}});
+        if (sums.is_known) {
+            out.sample(static_cast<double>(sums.cores), {{"partition", name}, {"state", "all"}});
+        }
+        if (sums.cores_busy) {
+            out.sample(static_cast<double>(*sums.cores_busy), {{"partition", name}, {"state", "busy"}});
+        }
     }
 }
 

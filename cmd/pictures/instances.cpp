@@ -14,12 +14,13 @@ constexpr double boxes_width = 940, own_height = 64, boxes_gap = 8, narrowest = 
 constexpr int levels_max = 3;
 
 double part_busy(const InstanceBox& box) {
-    return box.cores > 0 ? static_cast<double>(box.cores_busy) / static_cast<double>(box.cores) : 0;
+    return box.cores > 0 ? static_cast<double>(box.cores_busy.value_or(0)) / static_cast<double>(box.cores) : 0;
 }
 
 std::string state_words(const InstanceBox& box) {
     return !box.problem.empty() ? box.problem
-                                : fixed(part_busy(box) * 100, 0) + " % busy, " + grouped(box.waiting) + " waiting";
+                                : (box.cores_busy ? fixed(part_busy(box) * 100, 0) + " % busy, " : "") +
+                                      grouped(box.waiting) + " waiting";
 }
 
 std::string all_words(const InstanceBox& box) {
@@ -74,7 +75,7 @@ void draw_boxes_in(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
 void draw_box(Svg& svg, const InstanceBox& box, const BoxPlace& place) {
     svg.open({{"instance", box.name},
               {"cores", std::to_string(box.cores)},
-              {"busy", std::to_string(box.cores_busy)},
+              {"busy", box.cores_busy ? std::to_string(*box.cores_busy) : ""},
               {"waiting", std::to_string(box.waiting)},
               {"running", std::to_string(box.running)}},
              box.name + ": " + state_words(box));

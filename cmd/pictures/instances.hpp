@@ -2,6 +2,7 @@
 // Owns: picture 5: instances inside instances, as nested boxes as wide as their cores. Pure.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@ namespace weir::cmd {
 
 struct InstanceBox {
     std::string name;
-    std::int64_t cores = 0, cores_busy = 0;
+    std::int64_t cores = 0;
+    std::optional<std::int64_t> cores_busy = 0;  ///< absent: not known
     std::int64_t waiting = 0, running = 0;
     std::string problem;  ///< why it does not serve; empty: it does
     std::vector<InstanceBox> children;

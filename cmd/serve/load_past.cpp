@@ -20,9 +20,9 @@ constexpr std::size_t stretch_sent_max = 6;
 }  // namespace
 
 Load load_of(const InstanceBox& box) {
-    Load load{box.cores_busy, box.cores, box.waiting};
+    Load load{box.cores_busy.value_or(0), box.cores, box.waiting};
     for (const InstanceBox& child : box.children) {
-        if (child.has_queues) {
+        if (child.has_queues && child.cores_busy) {
             load.cores_busy -= child.cores - load_of(child).cores_busy;
         }
     }

@@ -17,7 +17,8 @@ struct Load {
     std::int64_t cores_busy = 0, cores = 0, waiting = 0;
     bool operator==(const Load&) const = default;
 };
-/// Of the instance of the box. A core that a partition holds is in use where a job of the partition has it.
+/// Of the instance of the box. A core that a partition holds is in use where a job of the partition has it,
+/// and where that is not known.
 Load load_of(const InstanceBox& box);
 
 class LoadPast {

@@ -14,8 +14,9 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
               Glyphs glyphs) {
     const std::string lost = instance.lost_since > 0 ? "lost since " + local_time(instance.lost_since) : "";
     const bool is_child = instance.level > 0;
+    const std::string busy = instance.cores_busy ? std::to_string(*instance.cores_busy) : "?";
     if (instance.is_told) {
-        table.add({label, scheduler_of(instance), "?/" + std::to_string(instance.cores),
+        table.add({label, scheduler_of(instance.modules), busy + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running), "?",
                    policy_text(instance.policy, true),
                    lost.empty() ? (instance.is_drained ? "drained; " : "") + instance.problem : lost});
@@ -23,8 +24,7 @@ void add_rows(Table& table, const Instance& instance, const std::string& label, 
         table.add(
             {label, "", "", "", "", "", policy_text(instance.policy, true), lost.empty() ? instance.problem : lost});
     } else {
-        table.add({label, scheduler_of(instance),
-                   std::to_string(instance.cores_busy) + "/" + std::to_string(instance.cores),
+        table.add({label, scheduler_of(instance.modules), busy + "/" + std::to_string(instance.cores),
                    std::to_string(instance.jobs.pending), std::to_string(instance.jobs.running),
                    std::to_string(is_child ? instance.jobs.ended_in_child() : instance.jobs.inactive),
                    policy_text(instance.policy, is_child),

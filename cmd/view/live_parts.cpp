@@ -149,16 +149,17 @@ Lines share_lines(const std::vector<ShareLine>& shares, const Screen& screen, co
 }
 
 std::string partition_line(const PartitionLine& p, const Screen& screen) {
-    if (!p.problem.empty()) {
+    if (!p.problem.empty() && !p.is_told) {
         return fitted(padded_right(p.name, 6) + " " + p.problem, screen, 6);
     }
-    const double busy = p.cores == 0 ? 0 : static_cast<double>(p.cores_busy) / static_cast<double>(p.cores);
-    const bool is_narrow = screen.width != 0 && screen.width < 90;
-    const std::string text = padded_right(p.name, 6) + " " + padded_right(p.policy, 14) + " " +
-                             progress_bar(busy, is_narrow ? 8 : 12, screen.glyphs) + " " +
-                             padded_left(std::to_string(p.cores_busy) + "/" + std::to_string(p.cores), 7) + " cores  " +
-                             std::to_string(p.running) + " running, " + std::to_string(p.pending) + " waiting, " +
-                             std::to_string(p.finished) + " done";
+    const std::string used = p.cores_busy ? std::to_string(*p.cores_busy) : "?";
+    const double busy = p.cores == 0 ? 0 : static_cast<double>(p.cores_busy.value_or(0)) / static_cast<double>(p.cores);
+    const std::size_t width = screen.width != 0 && screen.width < 90 ? 8 : 12;
+    const std::string bar = p.cores_busy ? progress_bar(busy, width, screen.glyphs) : std::string(width, ' ');
+    const std::string text = padded_right(p.name, 6) + " " + padded_right(p.policy, 14) + " " + bar + " " +
+                             padded_left(used + "/" + std::to_string(p.cores), 7) + " cores  " +
+                             std::to_string(p.running) + " running, " + std::to_string(p.pending) + " waiting" +
+                             (p.is_told ? "; " + p.problem : ", " + std::to_string(p.finished) + " done");
     return fitted(text, screen, 6);
 }
 

@@ -3,6 +3,7 @@
 // drawn.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +36,11 @@ struct RunLine {
 struct PartitionLine {
     std::string name, policy;
     std::int64_t cores = 0;
-    std::int64_t cores_busy = 0;
+    std::optional<std::int64_t> cores_busy = 0;  ///< absent: not known
     std::int64_t pending = 0, running = 0, finished = 0;
     std::vector<RunLine> jobs{};  ///< running ones, longest running first
-    std::string problem{};        ///< why the figures are missing; empty: they are there
+    std::string problem{};        ///< why figures are missing; empty: they are there
+    bool is_told = false;         ///< it refuses this user: figures are as its parent tells, some are missing
 };
 struct LiveScene {
     std::vector<ShareLine> shares;  ///< parents first, siblings in their order

@@ -93,8 +93,8 @@ std::string live_line(const LiveState& state, Glyphs glyphs) {
     std::string text = "[" + clock_text(state.elapsed) + "] " + day_text(state.span) + "  " +
                        std::to_string(state.finished) + "/" + std::to_string(state.jobs) + " done";
     for (const PartitionLine& p : state.partitions) {
-        text += "  " + p.name + " " + std::to_string(p.cores_busy) + "/" + std::to_string(p.cores) + " cores, " +
-                std::to_string(p.pending) + " waiting";
+        text += "  " + p.name + " " + std::to_string(p.cores_busy.value_or(0)) + "/" + std::to_string(p.cores) +
+                " cores, " + std::to_string(p.pending) + " waiting";
     }
     for (const ShareLine& share : state.shares) {
         if (share.path.find('/') == std::string::npos) {

@@ -51,6 +51,8 @@ TEST_CASE("load: a core that a partition holds is in use where a job of the part
     const InstanceBox top{
         "top", 16, 13, 5, 4, "", {InstanceBox{"a", 6, 2, 2, 1, "", {}, true}, nested, batch_job, down}};
     CHECK(load_of(top) == Load{6, 16, 5});
+    CHECK(load_of(InstanceBox{"top", 8, 4, 0, 0, "", {InstanceBox{"a", 4, std::nullopt, 2, 1, "", {}, true}}}) ==
+          Load{4, 8, 0});
     CHECK(load_of(InstanceBox{"top", 8, 1, 0, 0, "", {InstanceBox{"a", 4, 0, 0, 0, "", {}, true}}}) == Load{0, 8, 0});
 }
 
