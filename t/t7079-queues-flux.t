@@ -42,6 +42,20 @@ test_expect_success 'stopped: what waits comes back, and stays here when the mod
 	grep "waits until its queue \"batch\" is started; it was stopped: maintenance" out && grep "^not started" out && grep "^later waits" out && grep "^it ran" out &&
 	grep " R .* batch" out && grep "queue batch starts no jobs" out
 '
+echo "memo() { timeout 60 flux python $SHARNESS_TEST_SRCDIR/tools/annotation.py \"\$@\"; }" >drain.sh
+cat >>drain.sh <<\EOF
+flux queue start --all --quiet
+flux weir partition drain batch
+waits=$(flux submit --queue=batch true)
+flux job wait-event -q -t 60 $waits priority
+memo $waits user.why "^queue batch starts no jobs"
+flux jobs -o why
+flux weir partition resume batch
+flux job wait-event -q -t 60 $waits clean
+EOF
+test_expect_success 'flux jobs says of a job that waits for drained partitions why it waits, without limits as well' '
+	inside drain.sh >out 2>&1; code=$?; cat out && test $code = 0 && grep "batch .* S .*queue batch starts no jobs" out
+'
 cat >update.sh <<\EOF
 flux queue start --all --quiet
 runs=$(flux submit --queue=batch sleep inf)

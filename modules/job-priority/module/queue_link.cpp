@@ -45,11 +45,7 @@ void QueueLink::pump() {
     is_paused_ = true;
     flux_timer_watcher_reset(timer_.get(), flux::real_seconds(h_, question_pause_s), 0.);
     flux_watcher_start(timer_.get());
-    if (service_.gate().is_limited()) {
-        ask();
-    } else {
-        queues_.ask();  // for the memos alone
-    }
+    ask();
 }
 
 /// Without job-route there are no partitions. While it does not answer, what is known stays.

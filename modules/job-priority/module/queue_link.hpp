@@ -19,8 +19,8 @@ class QueueLink {
     void ask();
     /// Whether each question has its answer.
     bool is_settled() const { return !partitions_ && queues_.is_settled(); }
-    /// Asks if a second of real time is over since the last question, and jobs wait. Of the partitions only under
-    /// limits. A stock Flux tells no change. Cheap.
+    /// Asks if a second of real time is over since the last question, and jobs wait: their memos tell it, and limits
+    /// count no job that nothing starts. A stock Flux tells no change. Cheap.
     void pump();
 
   private:
