@@ -211,17 +211,24 @@ class Resource {
         Json context;
     };
 
-    Result<Wish> wish_of(const Json& payload) const {
-        const auto mode = Drains::mode_of(payload.string_at("mode").value_or(""));
-        if (!mode) {
-            return Error{std::errc::invalid_argument,
-                         "Invalid mode specified: it is update, overwrite or force-overwrite"};
+    enum class Change { drain, undrain };
+
+    Result<Wish> wish_of(Change change, const Json& payload) const {
+        const std::optional<std::string> text = payload.string_at("mode"), reason = payload.string_at("reason");
+        if ((payload.at("mode") && !text) || (payload.at("reason") && !reason)) {
+            return Error{std::errc::protocol_error, "mode and reason must be texts (string)"};
         }
         auto ranks = targets_of(payload);
         if (!ranks) {
             return ranks.error();
         }
-        Wish wish{std::move(*ranks), *mode, payload.string_at("reason"), Json::object()};
+        const auto mode = Drains::mode_of(text);
+        if (!mode) {
+            return Error{std::errc::invalid_argument, change == Change::drain
+                                                          ? "Invalid mode specified"
+                                                          : "invalid undrain mode '" + *text + "' specified"};
+        }
+        Wish wish{std::move(*ranks), *mode, reason, Json::object()};
         wish.context.set("idset", wish.ranks.encode()).set("nodelist", hosts_of(wish.ranks));
         if (wish.reason) {
             wish.context.set("reason", *wish.reason);
@@ -259,7 +266,7 @@ class Resource {
     }
 
     void drain(const flux_msg_t* msg) {
-        auto wish = wish_of(payload_of(msg));
+        auto wish = wish_of(Change::drain, payload_of(msg));
         Status done = wish ? drains_.check_drain(wish->ranks, wish->mode) : Status(wish.error());
         const double now = flux_reactor_time();
         if (done) {
@@ -278,7 +285,7 @@ class Resource {
     }
 
     void undrain(const flux_msg_t* msg) {
-        auto wish = wish_of(payload_of(msg));
+        auto wish = wish_of(Change::undrain, payload_of(msg));
         Status done = wish ? drains_.check_undrain(wish->ranks, wish->mode) : Status(wish.error());
         if (done) {
             done = record("undrain", wish->context.share(), flux_reactor_time());

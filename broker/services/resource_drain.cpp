@@ -11,8 +11,8 @@ Error of_ranks(std::errc code, const IdSet& ranks, const char* what) {
 
 }  // namespace
 
-std::optional<Drains::Mode> Drains::mode_of(const std::string& text) {
-    if (text.empty()) {
+std::optional<Drains::Mode> Drains::mode_of(const std::optional<std::string>& text) {
+    if (!text) {
         return Mode::fresh;
     }
     if (text == "update") {
@@ -21,13 +21,14 @@ std::optional<Drains::Mode> Drains::mode_of(const std::string& text) {
     if (text == "overwrite") {
         return Mode::overwrite;
     }
-    return text == "force-overwrite" ? std::optional(Mode::force) : std::nullopt;
+    return *text == "force-overwrite" ? std::optional(Mode::force) : std::nullopt;
 }
 
 Status Drains::check_drain(const IdSet& ranks, Mode mode) const {
     IdSet both;
     ranks.each([&](std::uint32_t rank) {
-        if (ranks_.contains(rank)) {
+        const auto at = drains_.find(rank);
+        if (at != drains_.end() && at->second.reason) {
             both.add(rank);
         }
     });
@@ -37,13 +38,13 @@ Status Drains::check_drain(const IdSet& ranks, Mode mode) const {
 
 void Drains::drain(const IdSet& ranks, const std::optional<std::string>& reason, double time_s, Mode mode) {
     ranks.each([&](std::uint32_t rank) {
-        const auto [at, is_new] = drains_.try_emplace(rank, Drain{time_s, reason.value_or("")});
+        const auto [at, is_new] = drains_.try_emplace(rank, Drain{time_s, reason});
         Drain& drain = at->second;
         if (is_new) {
             return;
         }
-        if (mode == Mode::overwrite || mode == Mode::force || drain.reason.empty()) {
-            drain.reason = reason.value_or("");
+        if (mode == Mode::overwrite || mode == Mode::force || !drain.reason) {
+            drain.reason = reason;
         }
         if (mode == Mode::force) {
             drain.time_s = time_s;
@@ -55,9 +56,8 @@ void Drains::drain(const IdSet& ranks, const std::optional<std::string>& reason,
 Status Drains::check_undrain(const IdSet& ranks, Mode mode) const {
     IdSet missing = ranks;
     missing.remove(ranks_);
-    return mode == Mode::fresh && !missing.empty()
-               ? Status(of_ranks(std::errc::invalid_argument, missing, " not drained"))
-               : Status(Done{});
+    return mode == Mode::fresh && !missing.empty() ? Status(of_ranks(std::errc::file_exists, missing, " not drained"))
+                                                   : Status(Done{});
 }
 
 void Drains::undrain(const IdSet& ranks) {
@@ -74,7 +74,7 @@ Json Drains::to_json() const {
             same.add(at->first);
         }
         Json entry = Json::object();
-        entry.set("timestamp", drain.time_s).set("reason", drain.reason);
+        entry.set("timestamp", drain.time_s).set("reason", drain.reason.value_or(""));
         out.set(same.encode().c_str(), std::move(entry));
     }
     return out;

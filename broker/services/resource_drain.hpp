@@ -14,16 +14,16 @@ namespace weir::broker {
 
 class Drains {
   public:
-    /// What happens to nodes that are drained already: `fresh` refuses all, `update` gives a reason to those without
-    /// one, `overwrite` replaces the reason, `force` the time, too.
+    /// What happens to nodes that are drained already: `fresh` and `update` give a reason to those without one, and
+    /// `fresh` refuses all if one has a reason; `overwrite` replaces the reason, `force` the time, too.
     enum class Mode { fresh, update, overwrite, force };
-    /// Nothing: mode names none of them. An empty text is `fresh`.
-    static std::optional<Mode> mode_of(const std::string& text);
+    /// Of a request; none is `fresh`. Nothing: the text names no mode.
+    static std::optional<Mode> mode_of(const std::optional<std::string>& text);
 
-    /// Error: EEXIST that names the ranks; nothing has changed.
+    /// Error: EEXIST that names the ranks which have a reason, in mode fresh; nothing has changed.
     Status check_drain(const IdSet& ranks, Mode mode) const;
     void drain(const IdSet& ranks, const std::optional<std::string>& reason, double time_s, Mode mode);
-    /// Error: EINVAL that names the ranks which are not drained, in mode fresh; nothing has changed.
+    /// Error: EEXIST that names the ranks which are not drained, in mode fresh; nothing has changed.
     Status check_undrain(const IdSet& ranks, Mode mode) const;
     void undrain(const IdSet& ranks);
 
@@ -34,7 +34,7 @@ class Drains {
   private:
     struct Drain {
         double time_s = 0;
-        std::string reason;
+        std::optional<std::string> reason;  ///< an empty one is one
         friend bool operator==(const Drain&, const Drain&) = default;
     };
     std::map<std::uint32_t, Drain> drains_;
