@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-3.0-only
 """Examples of flux-core's Python bindings. What they print must be the same on every broker: no ids, no times."""
 import concurrent.futures
+import json
 import os
 
 import flux
@@ -105,12 +106,18 @@ except OSError as error:
 flux.job.submit(handle, spec("sh", "-c", "kill -9 $$"), waitable=True)
 status = flux.job.wait(handle)
 print("wait for any", status.success, status.errstr)
-for text in ("{", "{}", '{"version": 1, "resources": [], "tasks": [], "attributes": {}}'):
+wrong = [json.loads(spec("true").dumps()) for _ in range(5)]
+del wrong[0]["tasks"]
+wrong[1]["version"] = 2
+wrong[2]["attributes"]["system"]["duration"] = "long"
+wrong[3]["attributes"]["system"]["queue"] = "none"
+wrong[4]["attributes"]["system"]["dependencies"] = [{"scheme": "none", "value": "x"}]
+for text in ("{", '"text"', "{}", *map(json.dumps, wrong)):
     try:
         flux.job.submit(handle, text)
         print("accepted", text)
-    except OSError:
-        print("refused")
+    except OSError as error:
+        print("refused", error.errno)
 try:
     flux.job.submit(handle, spec("true"), urgency=99)
 except OSError as error:
@@ -213,6 +220,11 @@ print("down", resource_list(handle).get().down.nnodes, resource_list(handle).get
 handle.rpc("resource.undrain", {"targets": "0"}).get()
 status = flux.resource.status.resource_status(handle).get()
 print("undrained", str(status.drained), str(status.online), str(status.offline), status.nodelist)
+print("without a reason", answer("resource.drain", {"targets": "0"}), answer("resource.drain", {"targets": "0", "reason": "fan"}))
+for mode in ("", "all"):
+    print("mode", answer("resource.drain", {"targets": "0", "mode": mode}), answer("resource.undrain", {"targets": "0", "mode": mode}))
+print("drained", answer("resource.drain", {"targets": "0"}), answer("resource.drain", {"targets": "0", "mode": 1})[0])
+print("undrained", answer("resource.undrain", {"targets": "0"}), answer("resource.undrain", {"targets": "0"}))
 print("lists", resource_list(handle).get().all.nodelist, resource_list(handle).get().allocated.ncores)
 
 print("# events and services of a client")

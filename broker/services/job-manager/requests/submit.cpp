@@ -67,7 +67,7 @@ Result<JobId> Submit::accept(Wish wish) {
     }
     if ((wish.flags & FLUX_JOB_NOVALIDATE) == 0) {
         if (auto valid = validate_jobspec(wish.jobspec.get()); !valid) {
-            return valid.error();
+            return not_permitted(valid.error().message);  // the number of flux-core's validator
         }
     }
     if (!json_is_object(read_path(wish.jobspec.get(), "attributes.system"))) {
@@ -144,8 +144,8 @@ Answer Submit::ingest(const Request& request) {
         return not_permitted("only instance owner can use sign-type=none");
     }
     auto jobspec = read_bounded(unwrapped->jobspec);
-    if (!jobspec) {
-        return refused("jobspec: " + jobspec.error().message);
+    if (!jobspec || !json_is_object(jobspec->get())) {
+        return refused("jobspec: " + (jobspec ? "must be an object" : jobspec.error().message));
     }
     auto id = accept({0, std::move(*jobspec), request.userid, static_cast<int>(*urgency), static_cast<int>(*flags), 0});
     if (!id) {
