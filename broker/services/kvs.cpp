@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-3.0-only
 // Owns: the service "kvs": the subset of the KVS protocol that schedulers and job tools use: commit of values with or
-// without append, of empty directories and of links, unlinking of a key or a whole directory, lookup of values,
+// without append, of directories and of links, unlinking of a key or a whole directory, lookup of values,
 // directories and links, namespaces. In memory.
 // Must not know what is stored.
 // Source: flux-core libkvs (kvs.commit, kvs.lookup, kvs.namespace-*), RFC 11.
@@ -25,7 +25,8 @@ constexpr json_int_t flag_readdir = 1;
 constexpr json_int_t flag_readlink = 2;
 constexpr json_int_t flag_treeobj = 16;
 constexpr json_int_t flag_append = 32;
-constexpr int links_max = 10;  ///< on the way to one key, as in a stock Flux
+constexpr int links_max = 10;    ///< on the way to one key, as in a stock Flux
+constexpr int levels_max = 100;  ///< of a directory that is read as a whole
 
 Json directory(Json entries) {
     Json json = Json::object();
@@ -47,9 +48,35 @@ Json symlink(const KvsLink& link) {
     return json;
 }
 
+/// The directory with all that is in it, at any level, so that it can be copied. EFBIG: it has too many levels.
+Result<Json> tree_of(const KvsStore& store, const std::string& key, int levels = 1) {
+    const auto entries = store.list(key);
+    if (!entries) {
+        return entries.error();
+    }
+    if (levels > levels_max) {
+        return Error{std::errc::file_too_large, "key " + key + " is in too many directories"};
+    }
+    Json data = Json::object();
+    for (const auto& entry : *entries) {
+        const std::string path = key + "." + entry.name;
+        auto value = entry.link     ? Result<Json>(symlink(*entry.link))
+                     : entry.is_dir ? tree_of(store, path, levels + 1)
+                                    : Result<Json>(kvs_value(*store.lookup(path)));
+        if (!value) {
+            return value;
+        }
+        data.set(entry.name.c_str(), std::move(*value));
+    }
+    return directory(std::move(data));
+}
+
 /// Of a commit.
+struct Operation;
 struct Unlinking {};
-struct NewDirectory {};
+struct NewDirectory {
+    std::vector<Operation> inside;  ///< the keys are names in it
+};
 struct NewValue {
     std::string bytes;
     bool append = false;
@@ -68,11 +95,31 @@ struct KvsPlace {
     std::string key;
 };
 
+Result<Written> written_in(const std::string& key, const Json& dirent, bool append);
+
+/// The depth is bounded by that of a JSON text.
+Result<Written> directory_in(const std::string& key, json_t* data) {
+    NewDirectory made;
+    const char* name = nullptr;
+    json_t* dirent = nullptr;
+    json_object_foreach(data, name, dirent) {
+        if (KvsStore::normal(name) != name || std::string_view(name).find('.') != std::string_view::npos) {
+            return bad_request("key " + key + ": a name in a directory is not empty and has no dot");
+        }
+        auto written = written_in(key + "." + name, Json::ref(dirent), false);
+        if (!written) {
+            return written;
+        }
+        made.inside.push_back({name, std::move(*written)});
+    }
+    return Written(std::move(made));
+}
+
 Result<Written> written_in(const std::string& key, const Json& dirent, bool append) {
     const std::string type = dirent.string_at("type").value_or("none");
     const Json data = dirent.at("data");
-    if (type == "dir" && json_object_size(data.get()) == 0) {
-        return Written(NewDirectory{});
+    if (type == "dir" && json_is_object(data.get())) {
+        return directory_in(key, data.get());
     }
     if (const auto target = data ? data.string_at("target") : std::nullopt; type == "symlink" && target) {
         return Written(KvsLink{*target, data.string_at("namespace").value_or("")});
@@ -82,7 +129,7 @@ Result<Written> written_in(const std::string& key, const Json& dirent, bool appe
     if (!bytes) {
         return Error{std::errc::not_supported, "key " + key + ": a treeobj of type " + type +
                                                    ": weir-broker leaves it out, for values are kept in memory, not by "
-                                                   "content; it takes val with base64 data, symlink and an empty dir"};
+                                                   "content; it takes val with base64 data, symlink and dir"};
     }
     return Written(NewValue{*bytes, append});
 }
@@ -107,8 +154,12 @@ Status carry_out(KvsStore& store, const Operation& operation) {
     if (const auto* link = std::get_if<KvsLink>(&operation.written)) {
         return store.make_link(operation.key, *link);
     }
-    if (std::holds_alternative<NewDirectory>(operation.written)) {
-        return store.make_dir(operation.key);
+    if (const auto* made = std::get_if<NewDirectory>(&operation.written)) {
+        Status done = store.make_dir(operation.key);
+        for (std::size_t i = 0; done && i < made->inside.size(); ++i) {
+            done = carry_out(store, {operation.key + "." + made->inside[i].key, made->inside[i].written});
+        }
+        return done;
     }
     store.unlink(operation.key);
     return Done{};
@@ -185,9 +236,9 @@ class Kvs {
                 return place.error();
             }
             operation->key = place->key;
+            const auto* value = std::get_if<NewValue>(&operation->written);
             const auto present = place->store->lookup(operation->key);
-            if (std::holds_alternative<NewValue>(operation->written) && !present &&
-                present.error().code == std::errc::is_a_directory) {
+            if (value != nullptr && value->append && !present && present.error().code == std::errc::is_a_directory) {
                 return present.error();
             }
             todo.emplace_back(place->store, std::move(*operation));
@@ -247,6 +298,9 @@ class Kvs {
         }
         if (!is_value && (flags & (flag_readdir | flag_treeobj)) == 0) {
             return value.error();
+        }
+        if ((flags & flag_readdir) == 0) {
+            return tree_of(*place->store, place->key);
         }
         const auto entries = place->store->list(place->key);
         if (!entries) {

@@ -36,8 +36,12 @@ Status KvsStore::put(std::string_view given, std::string_view bytes, bool append
         return bad_key(std::errc::invalid_argument, given, "is empty");
     }
     if (is_dir(key)) {
-        return bad_key(std::errc::is_a_directory, key, "is a directory");
+        if (append) {
+            return bad_key(std::errc::is_a_directory, key, "is a directory");
+        }
+        unlink(key);
     }
+    make_way(key);
     Value& value = values_[key];
     bytes_ += bytes.size();
     if (!append) {
@@ -55,6 +59,7 @@ Status KvsStore::make_dir(std::string_view given) {
         return bad_key(std::errc::invalid_argument, given, "is empty");
     }
     unlink(key);
+    make_way(key);
     values_.try_emplace(key + ".");
     return Done{};
 }
@@ -65,6 +70,7 @@ Status KvsStore::make_link(std::string_view given, KvsLink link) {
         return bad_key(std::errc::invalid_argument, given, "is empty");
     }
     unlink(key);
+    make_way(key);
     values_[key].link = std::move(link);
     return Done{};
 }
@@ -83,12 +89,22 @@ std::optional<KvsStore::Step> KvsStore::step(std::string_view given, bool with_l
     }
 }
 
+KvsStore::Values::iterator KvsStore::drop(Values::iterator it) {
+    bytes_ -= it->second.bytes.size();
+    return values_.erase(it);
+}
+
+/// What the key is in is a directory, and no value.
+void KvsStore::make_way(const std::string& key) {
+    for (std::size_t end = key.find('.'); end != std::string::npos; end = key.find('.', end + 1)) {
+        if (const auto it = values_.find(key.substr(0, end)); it != values_.end()) {
+            drop(it);
+        }
+    }
+}
+
 void KvsStore::unlink(std::string_view given) {
     const std::string key = normal(given);
-    const auto drop = [this](auto it) {
-        bytes_ -= it->second.bytes.size();
-        return values_.erase(it);
-    };
     if (const auto it = values_.find(key); it != values_.end()) {
         drop(it);
     }

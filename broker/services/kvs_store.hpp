@@ -21,8 +21,9 @@ struct KvsLink {
 
 class KvsStore {
   public:
-    /// \param append add to the end of the present value instead of replacing it.
-    /// \return EINVAL for an empty key, EISDIR if the key is a directory.
+    /// A value on the way to the key becomes a directory here and below.
+    /// \param append add to the end of the present value instead of replacing what is there.
+    /// \return EINVAL for an empty key, EISDIR for adding to a directory.
     Status put(std::string_view key, std::string_view bytes, bool append);
     /// In place of what is at the key. \return EINVAL for an empty key.
     Status make_dir(std::string_view key);
@@ -61,10 +62,14 @@ class KvsStore {
         std::string bytes;
         std::optional<KvsLink> link = {};
     };
+    using Values = std::map<std::string, Value, std::less<>>;
+
     bool is_dir(const std::string& key) const;
+    Values::iterator drop(Values::iterator it);
+    void make_way(const std::string& key);
 
     /// A directory that was made is the key of nothing in it: "a.b.".
-    std::map<std::string, Value, std::less<>> values_;
+    Values values_;
     std::size_t bytes_ = 0;  // of all values
     std::uint64_t sequence_ = 0;
 };

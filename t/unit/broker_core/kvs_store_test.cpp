@@ -21,10 +21,27 @@ TEST_CASE("kvs store: errors tell directories from values from nothing") {
     CHECK(store.lookup("a").error().code == std::errc::is_a_directory);
     CHECK(store.lookup("").error().code == std::errc::is_a_directory);
     CHECK(store.lookup("a.c").error().code == std::errc::no_such_file_or_directory);
-    CHECK(store.put("a", "x", false).error().code == std::errc::is_a_directory);
+    CHECK(store.put("a", "x", true).error().code == std::errc::is_a_directory);
     CHECK(store.put("", "x", false).error().code == std::errc::invalid_argument);
     CHECK(store.list("a.b").error().code == std::errc::not_a_directory);
     CHECK(store.list("z").error().code == std::errc::no_such_file_or_directory);
+}
+
+TEST_CASE("kvs store: a value takes the place of a directory, and a directory that of a value") {
+    KvsStore store;
+    REQUIRE(store.put("a.b.c", "xyz", false));
+    REQUIRE(store.put("a.b", "v", false));
+    CHECK(*store.lookup("a.b") == "v");
+    CHECK(store.size() == 1);
+    REQUIRE(store.put("a.b.d.e", "w", true));
+    CHECK(store.lookup("a.b").error().code == std::errc::is_a_directory);
+    CHECK(store.list("a.b")->size() == 1);
+    REQUIRE(store.make_link("a.b.d.e.l", {"x", ""}));
+    CHECK(store.list("a.b.d.e")->size() == 1);
+    REQUIRE(store.put("a.b.d.e.v", "w", false));
+    REQUIRE(store.make_dir("a.b.d.e.v.m"));
+    CHECK(store.list("a.b.d.e.v")->at(0).is_dir);
+    CHECK(store.bytes() == 0);
 }
 
 TEST_CASE("kvs store: a directory is made empty, and is there until it is unlinked") {
