@@ -137,14 +137,15 @@ void PluginLink::send(Sent what, const std::string& topic, const std::string& pa
 }
 
 void PluginLink::send_accounts() {
-    const AccountsView view = accounts_view(service_.accounting().tree(), service_.users());
+    const AccountsView view = accounts_view(service_.accounting().tree(), *service_.trees().tree(), service_.users());
     const ProjectView projects = project_view(service_.accounting().tree());
     Json users = Json::array();
     for (const AccountsView::User& user : view.users) {
         Json entry = Json::array();
         entry.append(Json::own(json_integer(user.userid)));
         entry.append(user.default_account ? Json::string(*user.default_account) : Json::own(json_null()));
-        entry.append(names(user.accounts)).append(Json::string(user.name));
+        entry.append(names(user.accounts));
+        entry.append(Json::string(user.has_line ? user.name : ""));  // others have none before their first job either
         if (const auto own = projects.users.find(user.name); own != projects.users.end()) {
             entry.append(project_numbers(own->second));
         }

@@ -35,7 +35,7 @@ void append(std::vector<std::string>& names, std::vector<std::string> more) {
 
 }  // namespace
 
-AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
+AccountsView accounts_view(const ShareTree& tree, const ShareTree& lines, UserNames& users) {
     AccountsView view;
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
@@ -78,6 +78,7 @@ AccountsView accounts_view(const ShareTree& tree, UserNames& users) {
             continue;  // no user has this name, so none can submit by it
         }
         user.userid = *userid;
+        user.has_line = !lines.associations_of(name).empty();
         append(user.accounts, view.open_accounts);
         view.users.push_back(std::move(user));
     }

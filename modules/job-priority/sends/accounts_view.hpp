@@ -16,6 +16,7 @@ struct AccountsView {
     struct User {
         std::uint32_t userid = 0;
         std::string name;
+        bool has_line = false;  ///< false: only `@*` lines admit the user
         std::optional<std::string> default_account;
         std::vector<std::string> accounts;  ///< every spelling that resolves
     };
@@ -27,7 +28,8 @@ struct AccountsView {
     bool has_plain_defaults = true;
 };
 
+/// \param lines  the tree without members by `@*`
 /// O(nodes x depth).
-AccountsView accounts_view(const ShareTree& tree, UserNames& users);
+AccountsView accounts_view(const ShareTree& tree, const ShareTree& lines, UserNames& users);
 
 }  // namespace weir::priority

@@ -25,7 +25,7 @@ using TapProjectIndex = std::map<std::string, std::size_t>;
 
 /// One user of the share tree.
 struct TapUser {
-    std::string name;                            ///< for messages; may be empty
+    std::string name;                            ///< for messages; empty: no line of the tree names the user
     std::optional<std::string> default_account;  ///< used when the job names none
     std::set<std::string> accounts;              ///< every spelling under which the user may charge
     TapProjectIndex projects{};

@@ -112,7 +112,7 @@ inline std::unique_ptr<PriorityService> ready_service() {
 }
 
 inline AccountsView accounts(const PriorityService& service) {
-    return accounts_view(service.accounting().tree(), service.users());
+    return accounts_view(service.accounting().tree(), *service.trees().tree(), service.users());
 }
 
 /// What a child would be sent now.
