@@ -7,7 +7,7 @@ use_weir
 
 test_expect_success 'help begins with examples and lists every command' '
 	weir --help >help && sed -n 3p help | grep "^Examples" &&
-	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share after" "share compare" "share apply" "share diff" "share undo" "share report" usage tree metrics reload log; do
+	for c in demo start submit jobs cancel output nice why "prio list" "prio explain" "prio when" "prio site" "share show" "share explain" "share after" "share compare" "share apply" "share diff" "share undo" "share report" usage tree metrics reload shutdown log; do
 		grep "^  $c " help || return 1
 	done
 '
@@ -31,7 +31,7 @@ test_expect_success 'a bad value names itself and what is right' '
 '
 test_expect_success 'no instance: exit code 3 and how to start one' '
 	for c in jobs "submit true" "cancel f1" "output f1" "nice f1 1" "why f1" "prio list" "prio explain f1" "prio when f1 f2" "prio site f1 1" "prio weights" \
-		"share show" "share report" "share explain a" "share after -t1h a" "share compare a b" "share history" "share diff" "share undo" "share export" "share set a 1" "share add a" "share remove a" usage tree metrics; do
+		"share show" "share report" "share explain a" "share after -t1h a" "share compare a b" "share history" "share diff" "share undo" "share export" "share set a 1" "share add a" "share remove a" usage tree metrics shutdown; do
 		test_expect_code 3 weir $c 2>err && grep "weir start" err || { echo "$c"; return 1; }
 	done
 '

@@ -166,4 +166,17 @@ for signal in QUIT ALRM; do
 		rm -rf run && start_weir && kill -'$signal' $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
 	'
 done
+test_expect_success 'weir shutdown ends the jobs and the partitions, and weir start, which has exit code 0' '
+	rm -rf run && start_weir && runs=$(long_job shut) && is_running $runs && weir shutdown >out && cat out && grep "^The instance at $uri has ended" out &&
+	cat <&8 >rest && exec 8<&- && wait $WEIR_PID && cat start.err && grep "The parent was shut down" start.err && test -z "$(leftovers)" && ! test -e run
+'
+test_expect_success 'what waited then starts when the instance starts again from its state' '
+	rm -rf run state && start_weir --statedir "$(pwd)/state" && runs=$(long_job first) && weir submit -q batch -n6 touch ran >waiting &&
+	weir shutdown && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && ! test -e ran && rm -f first.runs &&
+	start_weir --statedir "$(pwd)/state" && weir output --wait $(cat waiting) && test -e ran && stop_weir
+'
+test_expect_success FLUX 'weir shutdown ends a stock Flux, too' '
+	mkfifo flux.uri && { env -u FLUX_URI "$WEIR_FLUX" start --test-size=1 sh -c "echo \$FLUX_URI >flux.uri; exec sleep 600" 2>flux.err & } && flux=$! &&
+	read -r there <flux.uri && weir --uri "$there" shutdown >out && grep "^The instance at $there has ended" out && { wait $flux; cat flux.err; test_expect_code 3 weir --uri "$there" tree; }
+'
 test_done

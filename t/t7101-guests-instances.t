@@ -113,6 +113,9 @@ test_expect_success GUEST 'weir metrics tells a guest what it knows of a partiti
 	printf "weir_partition_%s\n" "up{partition=\"batch\"} 1" "jobs{partition=\"batch\",state=\"pending\"} 1" \
 		"jobs{partition=\"batch\",state=\"running\"} 1" "cores{partition=\"batch\",state=\"all\"} 1" >expected && test_cmp expected his
 '
+test_expect_success GUEST 'a guest may not end the instance' '
+	test_expect_code 4 as_guest env "FLUX_URI=$FLUX_URI" weir shutdown 2>err && cat err && grep "only the owner of the instance" err && weir tree
+'
 test_expect_success 'all ends' '
 	exec 9>&- && stop_weir
 '

@@ -51,6 +51,7 @@ Command partition_restart_command();
 Command metrics_command();
 Command serve_command();
 Command reload_command();
+Command shutdown_command();
 Command log_command();
 Command version_command();
 Command help_command();

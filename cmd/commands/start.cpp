@@ -154,6 +154,10 @@ void reload(const Context& context, Session& session) {
 /// Waits for Ctrl-C. The parent keeps the partitions; its messages about them are shown here as well.
 Exit stay(Context& context, Session& session, Signals& signals) {
     while (!signals.is_stop_asked()) {
+        if (session.broker().has_ended() && session.broker().was_shut_down()) {
+            context.note("The parent was shut down.");
+            return Exit::ok;
+        }
         if (session.broker().has_ended()) {
             return context.fail(Exit::failed, "the parent broker ended: " + session.broker().end_text());
         }
@@ -226,9 +230,9 @@ Exit run_in(Context& context, Plan plan, const std::string& files) {
     }
     context.print(instance_tree_text(instance_tree(session->client()), context.out));
     const bool is_default = plan.rundir == default_rundir();
-    context.print("\nFrom another terminal:\n" +
-                  (is_default ? std::string() : "  export FLUX_URI=" + session->uri() + "\n") +
-                  "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it.\n");
+    context.print(
+        "\nFrom another terminal:\n" + (is_default ? std::string() : "  export FLUX_URI=" + session->uri() + "\n") +
+        "  weir submit hostname    weir jobs    weir share show\nCtrl-C ends it, and so does weir shutdown.\n");
     auto page = page_beside(context, *session, signals);
     std::fflush(stdout);
     print_sentences(context, session->warnings());

@@ -49,6 +49,7 @@ std::vector<Command> command_table() {
         metrics_command(),
         serve_command(),
         reload_command(),
+        shutdown_command(),
         log_command(),
         version_command(),
         help_command(),

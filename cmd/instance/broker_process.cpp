@@ -191,6 +191,11 @@ std::string BrokerProcess::last_words() {
     return text;
 }
 
+bool BrokerProcess::was_shut_down() {
+    const int status = reap();
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 std::string BrokerProcess::end_text() {
     const int status = reap();
     const std::string how = WIFSIGNALED(status) ? "killed by signal " + std::to_string(WTERMSIG(status))

@@ -42,6 +42,8 @@ class BrokerProcess {
     /// Readable when the broker has ended.
     int pidfd() const { return pidfd_; }
     bool has_ended() const;
+    /// Whether it ended with exit code 0: somebody asked it to. REQUIRES: has_ended().
+    bool was_shut_down();
     pid_t pid() const { return pid_; }
     /// What was added to its log since the last call.
     std::vector<LogLine> log();
