@@ -170,6 +170,12 @@ test_expect_success 'weir shutdown ends the jobs and the partitions, and weir st
 	rm -rf run && start_weir && runs=$(long_job shut) && is_running $runs && weir shutdown >out && cat out && grep "^The instance at $uri has ended" out &&
 	cat <&8 >rest && exec 8<&- && wait $WEIR_PID && cat start.err && grep "The parent was shut down" start.err && test -z "$(leftovers)" && ! test -e run
 '
+test_expect_success 'a partition that is shut down starts again, as weir shutdown says' '
+	rm -rf run && start_weir && weir tree --json >j && below=$(field j "d[\"children\"][0][\"uri\"]") && job=$(field j "d[\"children\"][0][\"jobid\"]") &&
+	weir --uri "$below" shutdown >out 2>err && grep "^The instance at $below has ended" out && grep "it starts again: weir partition remove" err &&
+	weir submit -q batch --wait true && weir submit -q debug --wait true &&
+	weir tree --json >j && test "$(field j "$job in [c[\"jobid\"] for c in d[\"children\"]]")" = False && stop_weir
+'
 test_expect_success 'what waited then starts when the instance starts again from its state' '
 	rm -rf run state && start_weir --statedir "$(pwd)/state" && runs=$(long_job first) && weir submit -q batch -n6 touch ran >waiting &&
 	weir shutdown && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && ! test -e ran && rm -f first.runs &&

@@ -22,6 +22,7 @@ void tell_line(const Context& context, const json_t* told) {
 
 Exit run_shutdown(Context& context) {
     return with_instance(context, [&](Client& client) {
+        const std::string parent = client.attribute("parent-uri").value_or("");
         Json payload = Json::object();
         payload.set("loglevel", told_severity);
         const Status done = client.stream(
@@ -35,6 +36,10 @@ Exit run_shutdown(Context& context) {
             return context.fail(done.error());
         }
         context.print("The instance at " + client.uri() + " has ended.\n");
+        if (!parent.empty()) {
+            context.note("It was a job of the instance at " + parent +
+                         ". If it is a partition there, it starts again: weir partition remove NAME ends it for good.");
+        }
         return Exit::ok;
     });
 }
