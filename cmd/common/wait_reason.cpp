@@ -174,6 +174,10 @@ Json in_sched(const Job& job, const WaitFacts& facts) {
     if (facts.route) {
         return in_route_by_rules(job, facts);
     }
+    if (facts.is_kept_for_route) {
+        return reason("no-job-route", "waits until job-route is loaded: the jobs of its queue \"" +
+                                          printable(job.queue) + "\" run in partitions or child instances");
+    }
     if (job.priority == 0) {
         const Json pushed = facts.priority.at("pushed");
         return json_is_integer(pushed.get()) && json_integer_value(pushed.get()) == 0
@@ -208,6 +212,24 @@ namespace {
 /// A request about the job, to the instance that has it.
 using Ask = std::function<Result<Json>(const std::string& topic, const Json& payload)>;
 
+/// Whether job-route's plugin has said that this instance's scheduler does not get the job.
+bool has_alloc_bypass(const std::string& eventlog) {
+    for (std::size_t begin = 0; begin < eventlog.size();) {
+        const std::size_t end = std::min(eventlog.find('\n', begin), eventlog.size());
+        const auto event = Json::parse(std::string_view(eventlog).substr(begin, end - begin));
+        if (event && text_at(event->get(), "name") == "set-flags") {
+            const auto flags = items_at(json_object_get(event->get(), "context"), "flags");
+            if (std::any_of(flags.begin(), flags.end(), [](const json_t* flag) {
+                    return json_is_string(flag) && std::string_view(json_string_value(flag)) == "alloc-bypass";
+                })) {
+                return true;
+            }
+        }
+        begin = end + 1;
+    }
+    return false;
+}
+
 WaitFacts ask_instance(const Job& job, const Ask& ask) {
     WaitFacts facts;
     if (!is_waiting(job)) {
@@ -232,8 +254,11 @@ WaitFacts ask_instance(const Job& job, const Ask& ask) {
     }
     (void)take(facts.queue, "job-manager.queue-status", queue);
     facts.is_foreign_scheduler = take(facts.scheduler, "sched.why", id) == std::errc::function_not_supported;
-    if (!facts.scheduler) {
-        (void)take(facts.route, "job-route.locate", id);
+    if (!facts.scheduler && take(facts.route, "job-route.locate", id) == std::errc::function_not_supported) {
+        Json record;
+        id.set("keys", std::move(Json::array().append("eventlog"))).set("flags", 0);
+        (void)take(record, "job-info.lookup", id);
+        facts.is_kept_for_route = has_alloc_bypass(text_at(record.get(), "eventlog"));
     }
     return facts;
 }

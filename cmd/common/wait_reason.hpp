@@ -21,6 +21,7 @@ struct WaitFacts {
     Json queue;                              ///< job-manager.queue-status of its queue
     Json priority;                           ///< job-priority.explain's answer
     Json route;                              ///< job-route.locate's answer; empty: the job is not routed
+    bool is_kept_for_route = false;          ///< it is to run in a partition, and no module answers job-route.locate
     std::vector<Hop> hops;                   ///< the way to the instance that has the job; none: it is this one
     std::optional<Error> unanswered;         ///< why that instance does not answer
     std::shared_ptr<const WaitBelow> below;  ///< its answers
@@ -34,11 +35,12 @@ struct WaitBelow {
 WaitFacts ask_wait_facts(Client& client, const Job& job);
 
 /// {reason, text, ...}; `text` continues a sentence that begins with "It". Reasons: arriving, dependencies, begin-time,
-/// priority, held, limit, queue-stopped, no-scheduler, routed, no-partition, child-lost, foreign-scheduler, those of
-/// sched.why; not-taken, partition-limit, partition-away, partition-room; not-waiting. Of a job in a partition, the
-/// partition's reason with {partition, child, child_id}, and with an estimate also may_start_in: [name], the other
-/// partitions in which it may start earlier. Of a routed job also not_taken: [{name, rules, rule, job}],
-/// the partitions of its queue that do not take it, and limited: [{name, limit}], those that do not take it now.
+/// priority, held, limit, queue-stopped, no-scheduler, routed, no-job-route, no-partition, child-lost,
+/// foreign-scheduler, those of sched.why; not-taken, partition-limit, partition-away, partition-room; not-waiting. Of a
+/// job in a partition, the partition's reason with {partition, child, child_id}, and with an estimate also
+/// may_start_in: [name], the other partitions in which it may start earlier. Of a routed job also not_taken: [{name,
+/// rules, rule, job}], the partitions of its queue that do not take it, and limited: [{name, limit}], those that do not
+/// take it now.
 Json wait_reason(const Job& job, const WaitFacts& facts);
 struct StartWait {
     /// "waits for 6 cores; free: 2", or "has not attached yet" where the instance runs.

@@ -98,6 +98,8 @@ TEST_CASE("wait reason: where no scheduler of ours knows the job") {
     CHECK(why(job, facts) == "held");
     facts.priority = object("pushed", Json::own(json_null()));
     CHECK(why(job, facts) == "held");
+    facts.is_kept_for_route = true;
+    CHECK(why(job, facts) == "no-job-route");
 }
 
 TEST_CASE("wait reason: a routed job that no partition has") {
