@@ -140,6 +140,13 @@ void Broker::add_services() {
             end_loop();
         }
     };
+    hooks.when_running = [this](std::function<void()> running) {
+        if (stage_ == Stage::init) {
+            when_running_.push_back(std::move(running));
+        } else {
+            running();
+        }
+    };
     hooks.stats = [this] { return stats(); };
     add_broker_service(router_, std::move(hooks));
     pump_.after_drain([this] { listener_->flush(); });
@@ -214,6 +221,9 @@ void Broker::load_next(std::size_t i) {
         log_.write(LOG_INFO, "online: " + *attributes_.get("local-uri"));
         listener_->accept();
         announce_ready();
+        for (const auto& running : std::exchange(when_running_, {})) {
+            running();
+        }
         if (std::exchange(is_reload_due_, false)) {
             config_.reload();
         }

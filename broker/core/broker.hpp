@@ -73,6 +73,7 @@ class Broker {
     Stage stage_ = Stage::init;
     bool is_reload_due_ = false;
     int exit_code_ = 0;
+    std::vector<std::function<void()>> when_running_;
     std::vector<std::function<void()>> when_stopped_;
     bool is_stopped_ = false;
 };

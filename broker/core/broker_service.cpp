@@ -101,8 +101,10 @@ void add_broker_service(Router& router, BrokerHooks given) {
     router.add_method("broker.disconnect", ~0u, [](const Call&) {});
     // Guest: reads the broker's state and age.
     router.add_method("state-machine.get", FLUX_ROLE_USER, respond_state);
-    // Guest: reads the broker's state and age.
-    router.add_method("state-machine.wait", FLUX_ROLE_USER, respond_state);
+    // Guest: reads the broker's state and age. Only modules can ask before the broker runs.
+    router.add_method("state-machine.wait", FLUX_ROLE_USER, [hooks, respond_state](const Call& call) {
+        hooks->when_running([call, respond_state] { respond_state(call); });
+    });
     // Guest: no effect.
     router.add_method("state-machine.disconnect", ~0u, [](const Call&) {});
     // Guest: reads that rank 0 is there, and the broker's age.

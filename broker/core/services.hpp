@@ -23,6 +23,7 @@ struct BrokerHooks {
     std::function<const char*()> state;                            // "init", "run", "shutdown"
     std::function<void(std::function<void()> stopped)> shut_down;  // calls back, if it can, when the modules have ended
     std::function<void()> waiter_left;                             // a client that asked for the end
+    std::function<void(std::function<void()> running)> when_running;  // calls back when all modules are loaded
     std::function<Json()> stats;
 };
 /// broker.ping, .stats-get, .rusage, .shutdown, .wait-read; shutdown.start; state-machine.get, .wait; groups.get;

@@ -120,8 +120,15 @@ PartitionKeeper::PartitionKeeper(flux_t* h, RouteTable& routes, const Guests& gu
              FLUX_ROLE_USER},
             {request, "partition-change", flux::on_message<&PartitionKeeper::change>, 0},
             {request, "tap-loaded", flux::on_message<&PartitionKeeper::tap_loaded>, 0},
+            {request, "partitions-submitted", flux::on_message<&PartitionKeeper::partitions_submitted>, 0},
         },
         this);
+}
+
+PartitionKeeper::~PartitionKeeper() {
+    for (const flux::MessageRef& manager : managers_) {
+        flux::respond_error(h_, manager.get(), ENOSYS, "job-route was removed");
+    }
 }
 
 // ---- the journal ----
@@ -177,15 +184,20 @@ void PartitionKeeper::ready() {
     }
     notify_plugin();
     look();
-    open_allocation();
+    answer_managers();
 }
 
-/// The embedded job-manager keeps the other jobs from the scheduler until the partitions have been submitted.
-void PartitionKeeper::open_allocation() {
-    if (is_ready_ && !is_first_look_over_ && starting_.empty()) {
-        is_first_look_over_ = true;
-        if (flux::is_embedded(h_)) {
-            tell_manager("job-manager.alloc-open", Json::object());
+/// The embedded job-manager keeps the other jobs from the scheduler until it has the answer.
+void PartitionKeeper::partitions_submitted(const flux_msg_t* msg) {
+    managers_.push_back(flux::keep(msg));
+    answer_managers();
+}
+
+void PartitionKeeper::answer_managers() {
+    is_first_look_over_ = is_first_look_over_ || (is_ready_ && starting_.empty());
+    if (is_first_look_over_) {
+        for (const flux::MessageRef& manager : std::exchange(managers_, {})) {
+            flux::respond(h_, manager.get(), Json::object());
         }
     }
 }
@@ -293,7 +305,8 @@ void PartitionKeeper::perform() {
                 break;
             case PartitionAction::Kind::give_back:
                 if (flux::is_embedded(h_)) {
-                    tell_manager("job-manager.alloc-free", std::move(Json::object().set("id", action.job.value)));
+                    (void)flux::rpc(h_, "job-manager.alloc-free", Json::object().set("id", action.job.value),
+                                    FLUX_RPC_NORESPONSE);
                 }
                 break;
             case PartitionAction::Kind::log:
@@ -304,11 +317,6 @@ void PartitionKeeper::perform() {
     if (is_news) {
         changed_();
     }
-}
-
-/// What needs no answer.
-void PartitionKeeper::tell_manager(const char* topic, Json payload) {
-    (void)flux::rpc(h_, topic, payload, FLUX_RPC_NORESPONSE);
 }
 
 void PartitionKeeper::start(const PartitionAction& action) {
@@ -361,7 +369,7 @@ void PartitionKeeper::on_started(flux_future_t* f) {
         table_.started(starting.name, starting.folder, JobId{static_cast<std::uint64_t>(id)});
     }
     look();
-    open_allocation();
+    answer_managers();
 }
 
 void PartitionKeeper::cancel(JobId job, const std::string& why) {

@@ -29,6 +29,9 @@ class PartitionKeeper {
     /// \param guests their privacy follows the configuration. \param changed the route table changed: take its actions.
     /// Throws Failure for an invalid configuration.
     PartitionKeeper(flux_t* h, RouteTable& routes, const Guests& guests, std::function<void()> changed);
+    ~PartitionKeeper();
+    PartitionKeeper(const PartitionKeeper&) = delete;
+    PartitionKeeper& operator=(const PartitionKeeper&) = delete;
     flux_t* flux() const { return h_; }
     flux::GuestTurns& turns() { return turns_; }
 
@@ -59,6 +62,7 @@ class PartitionKeeper {
     void config_reload(const flux_msg_t* msg);
     Json partitions(const flux_msg_t* msg);
     void tap_loaded(const flux_msg_t* msg);
+    void partitions_submitted(const flux_msg_t* msg);
     void change(const flux_msg_t* msg);
 
     void read_changes();
@@ -107,7 +111,6 @@ class PartitionKeeper {
     void perform();
     void record_folder(const std::string& name, int folder);
     void start(const PartitionAction& action);
-    void tell_manager(const char* topic, Json payload);
     void on_started(flux_future_t* f);
     void cancel(JobId job, const std::string& why);
     void on_canceled(flux_future_t* f);
@@ -117,7 +120,7 @@ class PartitionKeeper {
     void on_last_words(flux_future_t* f);
     std::string how_it_ended(JobId job, const std::string& words) const;
     void arm();
-    void open_allocation();
+    void answer_managers();
     Json table_of(const std::string& name, const char* key) const;
     Json view_of(const std::string& name, const PartitionTable::Partition& partition,
                  const std::vector<ChildView>& children) const;
@@ -145,6 +148,7 @@ class PartitionKeeper {
     std::map<JobId, JobFacts> backlog_;  ///< until ready(): instances of partitions that have not ended
     std::map<JobId, End> jobs_;          ///< active jobs that are instances of partitions
     std::map<flux_future_t*, Starting> starting_;
+    std::vector<flux::MessageRef> managers_;  ///< requests of job-managers that wait for the end of the first look
     std::map<flux_future_t*, std::pair<flux::Future, JobId>> ends_;  ///< questions about instances that ended
     std::map<flux_future_t*, flux::Future> cancels_;
     std::map<flux_future_t*, Fit> fits_;  ///< requests that wait for the scheduler's word

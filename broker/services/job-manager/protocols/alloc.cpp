@@ -6,7 +6,6 @@
 #include <syslog.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "broker/services/job-manager/codecs/resource_set.hpp"
 #include "broker/services/job-manager/requests/admin.hpp"
@@ -32,22 +31,6 @@ ObjectText request_of(const Job& job, std::size_t bytes_more) {
     return out.splice("t_submit", timestamp_text(job.t_submit_us()));
 }
 
-/// Whether job-route comes up in this instance and submits partitions.
-bool has_partitions(const json_t* config) {
-    if (json_array_size(json_object_get(config, "partition")) == 0) {
-        return false;
-    }
-    const json_t* modules = json_object_get(json_object_get(config, "weir-broker"), "modules");
-    for (std::size_t i = 0; i < json_array_size(modules); ++i) {
-        const json_t* module = json_array_get(modules, i);
-        const char* name = json_string_value(json_is_object(module) ? json_object_get(module, "name") : module);
-        if (name != nullptr && std::strcmp(name, "job-route") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
 struct AllocTable {
@@ -56,10 +39,11 @@ struct AllocTable {
         {FLUX_MSGTYPE_REQUEST, "job-manager.sched-ready", on_request<Alloc, &Alloc::ready>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-query", on_query<Alloc, &Alloc::query>, FLUX_ROLE_USER},
         {FLUX_MSGTYPE_REQUEST, "job-manager.resource-status", on_query<Alloc, &Alloc::resource_status>, 0},
-        {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-open", on_query<Alloc, &Alloc::open>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-close", on_query<Alloc, &Alloc::close>, 0},
         {FLUX_MSGTYPE_REQUEST, "job-manager.alloc-free", on_query<Alloc, &Alloc::give_back>, 0},
         {FLUX_MSGTYPE_RESPONSE, "sched.alloc", on_message<Alloc, &Alloc::on_response>, 0},
+        {FLUX_MSGTYPE_RESPONSE, "state-machine.wait", on_message<Alloc, &Alloc::on_modules>, 0},
+        {FLUX_MSGTYPE_RESPONSE, "job-route.partitions-submitted", on_message<Alloc, &Alloc::on_partitions>, 0},
         FLUX_MSGHANDLER_TABLE_END,
     };
     static void timer(flux_reactor_t*, flux_watcher_t*, int, void* arg) noexcept {
@@ -68,10 +52,13 @@ struct AllocTable {
 };
 
 Status Alloc::start() {
-    is_for_partitions_ = has_partitions(engine_.config());
     kept_timer_ = flux_timer_watcher_create(flux_get_reactor(engine_.handle()), 0., 0., AllocTable::timer, this);
     if (kept_timer_ == nullptr) {
         return Error{static_cast<std::errc>(errno), std::string("timer of kept cores: ") + std::strerror(errno)};
+    }
+    is_for_partitions_ = json_array_size(json_object_get(engine_.config(), "partition")) > 0;
+    if (is_for_partitions_) {
+        outbox().request("state-machine.wait", "{}");
     }
     return handlers_.add(engine_.handle(), AllocTable::specs, this);
 }
@@ -392,10 +379,15 @@ Answer Alloc::query(const Request&) {
     return Reply::of(out);
 }
 
-/// job-route has submitted its partitions, which are expedited: the scheduler has them before all other jobs.
-Answer Alloc::open(const Request&) {
+/// All modules of the configuration are loaded, so job-route is too, if it is one of them and nobody has removed it.
+void Alloc::on_modules(const flux_msg_t*) {
+    outbox().request("job-route.partitions-submitted", "{}");
+}
+
+/// job-route has submitted its partitions, which are expedited: the scheduler has them before all other jobs. Or an
+/// error: without job-route there are none.
+void Alloc::on_partitions(const flux_msg_t*) {
     is_for_partitions_ = false;
-    return Reply::empty();
 }
 
 /// job-route has submitted what follows that partition, or nothing does.

@@ -50,11 +50,12 @@ class Alloc : public Component {
     Answer ready(const Request& request);
     Answer query(const Request& request);
     Answer resource_status(const Request& request);
-    Answer open(const Request& request);
     Answer close(const Request& request);
     Answer give_back(const Request& request);
     void give_back_all();
     void on_response(const flux_msg_t* msg);
+    void on_modules(const flux_msg_t* msg);
+    void on_partitions(const flux_msg_t* msg);
     Status take_response(const char* text);
     Status on_success(Job* job, JobId id, json_t* response);
     void on_denied(Job& job, const std::string& note);
@@ -71,7 +72,7 @@ class Alloc : public Component {
     JobQueue queue_;
     JobQueue sent_;
     bool is_online_ = false;
-    bool is_for_partitions_ = false;  // the instance starts: they are first
+    bool is_for_partitions_ = false;  // until they are submitted, or nobody submits any
     bool is_closed_ = false;          // the instance ends; in memory alone: the next start allocates again
     std::size_t limit_ = 0;           // 0 = unlimited
     std::string sender_;
