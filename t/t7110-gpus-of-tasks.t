@@ -28,6 +28,37 @@ cat >cases.sh <<-\EOF
 	run -n1 -g1 --env=CUDA_VISIBLE_DEVICES=7 --env=CUDA_DEVICE_ORDER=FASTEST_FIRST
 EOF
 
+cat >nodes.toml <<-\EOF
+	[weir-broker]
+	modules = ["kvs", "resource", "job-manager", "job-exec", "sched-weir-fcfs"]
+	[resource]
+	noverify = true
+	[[resource.config]]
+	hosts = "fake[0-1]"
+	cores = "0-3"
+	gpus = "0-3"
+EOF
+# The first job of one node has the first gpu of node 0, so that the nodes of the others differ.
+cat >nodes.sh <<-\EOF
+	unset CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER
+	run() { echo "== $*"; flux run --quiet "$@" -o cpu-affinity=off ./told.sh </dev/null | sort; }
+	first=$(flux submit -N1 -n1 -g1 sleep inf)
+	flux job wait-event -q $first start
+	run -N2 -n2
+	run -N2 -n2 -g1
+	run -N2 -n2 -g3
+	run -N2 -n6 -g1
+	run -N2 -n4 -g1 -o gpu-affinity=per-task
+	run -N2 -n2 -g1 -o gpu-affinity=off
+	flux cancel $first
+	flux job wait-event -q $first clean
+	run -N2 --tasks-per-node=2 --gpus-per-node=2 -o gpu-affinity=per-task
+EOF
+test_expect_success 'both tell the tasks of a job of several nodes the gpus of the node of each' '
+	start_broker nodes -c nodes.toml && bash nodes.sh >here.out && cat here.out && stop_broker nodes && unset FLUX_URI &&
+	flux start --test-size=2 --test-hosts="fake[0-1]" --config-path="$PWD/nodes.toml" bash nodes.sh >stock.out &&
+	test_cmp stock.out here.out && grep "^0 1,2,3 PCI_BUS_ID" here.out && grep "^1 0,1,2 PCI_BUS_ID" here.out
+'
 test_expect_success 'both brokers tell the same' '
 	start_broker here -c conf.toml && bash cases.sh >here.out && cat here.out &&
 	env -u FLUX_URI flux start --test-size=1 --config-path="$PWD/conf.toml" bash cases.sh >stock.out &&

@@ -5,6 +5,7 @@
 #include "broker/core/launcher.hpp"
 
 #include "broker/core/pmi_exchange.hpp"
+#include "broker/services/exec_gpus.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -126,17 +127,12 @@ void apply_limits(const char* text) {
     }
 }
 
-/// A list for each task, "0,1;2,3"; one list is for all of them.
-void set_gpus_of_task(int rank) {
-    std::string lists = variable("WEIR_TASK_GPUS", "");
+void set_gpus(int rank) {
+    const std::string gpus = gpus_of_task(variable("WEIR_TASK_GPUS", ""), rank);
     unsetenv("WEIR_TASK_GPUS");
-    if (lists.empty()) {
-        return;
+    if (!gpus.empty()) {
+        setenv("CUDA_VISIBLE_DEVICES", gpus.c_str(), 1);
     }
-    for (int before = 0; before < rank && lists.find(';') != std::string::npos; ++before) {
-        lists.erase(0, lists.find(';') + 1);
-    }
-    setenv("CUDA_VISIBLE_DEVICES", lists.substr(0, lists.find(';')).c_str(), 1);
 }
 
 /// Why a task does not run its command. `why` is 0 when it does.
@@ -170,7 +166,7 @@ struct TaskStart {
         const std::string limits = variable("WEIR_JOB_LIMITS", "");
         unsetenv("WEIR_JOB_LEVEL");
         unsetenv("WEIR_JOB_LIMITS");
-        set_gpus_of_task(task.rank);
+        set_gpus(task.rank);
         if (task.pmi_fd >= 0) {
             setenv("PMI_FD", std::to_string(task.pmi_fd).c_str(), 1);
             setenv("PMI_RANK", number.c_str(), 1);

@@ -23,32 +23,7 @@ std::map<std::string, std::string> own_environment() {
     return variables;
 }
 
-std::vector<std::string> comma_words(const std::string& list) {
-    std::vector<std::string> words;
-    for (std::size_t begin = 0; begin < list.size();) {
-        const std::size_t comma = std::min(list.find(',', begin), list.size());
-        words.push_back(list.substr(begin, comma - begin));
-        begin = comma + 1;
-    }
-    return words;
-}
-
 }  // namespace
-
-std::string visible_gpus(const IdSet& gpus, const std::string& own, std::uint32_t task_count, bool is_per_task) {
-    const std::vector<std::string> above = comma_words(own);
-    const std::uint64_t each = is_per_task ? gpus.count() / task_count : gpus.count();
-    std::string list;
-    std::uint64_t n = 0;
-    gpus.each([&](std::uint32_t id) {
-        if (each > 0 && n < each * (is_per_task ? task_count : 1)) {
-            list += n == 0 ? "" : n % each == 0 ? ";" : ",";
-            list += id < above.size() ? above[id] : std::to_string(id);
-            ++n;
-        }
-    });
-    return list.empty() ? "-1" : list;
-}
 
 std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace& place, const std::string& jobid,
                                           const Marks& marks, const std::string& folder) {
@@ -69,14 +44,10 @@ std::vector<std::string> task_environment(const ExecSpec& spec, const ExecPlace&
     variables["WEIR_CLOCK"] = place.clock;
     variables["WEIR_JOB_LIMITS"] = spec.limits;
     variables["WEIR_TASK_GPUS"] = "";
-    if (spec.gpus) {
-        const char* told = place.is_job ? std::getenv("CUDA_VISIBLE_DEVICES") : nullptr;
-        const std::string own = told != nullptr ? told : "";
-        variables["CUDA_VISIBLE_DEVICES"] = visible_gpus(*spec.gpus, own, spec.task_count, false);
+    if (!spec.nodes.empty()) {
+        const char* told = place.has_own_gpus ? std::getenv("CUDA_VISIBLE_DEVICES") : nullptr;
+        variables["WEIR_TASK_GPUS"] = gpus_of_tasks(spec.nodes, told != nullptr ? told : "", spec.is_gpu_per_task);
         variables.try_emplace("CUDA_DEVICE_ORDER", "PCI_BUS_ID");  // the order in which hwloc counts
-        if (spec.is_gpu_per_task) {
-            variables["WEIR_TASK_GPUS"] = visible_gpus(*spec.gpus, own, spec.task_count, true);
-        }
     }
     std::vector<std::string> environment;
     for (const auto& [name, value] : variables) {

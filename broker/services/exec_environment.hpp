@@ -19,12 +19,9 @@ struct ExecPlace {
     std::string jobid_path;  // "/" or "/f1/f2"
     std::string clock;       // "SCALE ZERO": a weir-broker that runs as a job takes this clock
     int level = 0;           // instance-level
-    bool is_job = false;     // of an instance above; it then counts its gpus from zero, and was told which they are
+    /// It is a job of one node of an instance above. It then counts its gpus from zero, and was told which they are.
+    bool has_own_gpus = false;
 };
-
-/// The lists of gpus of a job as CUDA_VISIBLE_DEVICES has them, "2,3", -1 for none: one of the whole job, or one of
-/// each task, separated by semicolons. \param own the names of the gpus in order; empty: their numbers.
-std::string visible_gpus(const IdSet& gpus, const std::string& own, std::uint32_t task_count, bool is_per_task);
 
 /// NAME=VALUE of the jobspec's environment, or of the broker's where it names none, plus the variables of this job.
 /// \param marks what {{NAME}} stands for in values. \param folder the job's temporary folder.

@@ -100,6 +100,23 @@ void note(const std::string& option, const char* why, ExecSpec& out) {
     out.notes += "weir-broker: the shell option " + option + " has no effect here: " + why + "\n";
 }
 
+std::vector<NodeShare> read_nodes(const Json& r) {
+    std::vector<NodeShare> nodes;
+    std::size_t i = 0;
+    json_t* entry = nullptr;
+    json_array_foreach(r.at("execution").at("R_lite").get(), i, entry) {
+        const Json group = Json::ref(entry);
+        const auto ranks = IdSet::parse(group.string_at("rank").value_or(""));
+        const auto cores = IdSet::parse(group.at("children").string_at("core").value_or(""));
+        const auto gpus = IdSet::parse(group.at("children").string_at("gpu").value_or(""));
+        if (ranks) {
+            nodes.resize(nodes.size() + ranks->count(),
+                         NodeShare{cores ? cores->count() : 0, gpus ? *gpus : IdSet{}, 0});
+        }
+    }
+    return nodes;
+}
+
 /// A job without gpus is told so, as in flux-core: else it would use those of others.
 void read_gpus(const Json& options, const Json& r, ExecSpec& out) {
     const Json option = options.at("gpu-affinity");
@@ -107,15 +124,9 @@ void read_gpus(const Json& options, const Json& r, ExecSpec& out) {
     if (how == "off") {
         return;
     }
-    if (out.node_count > 1) {
-        if (option) {
-            note("gpu-affinity", "tasks of a job of several nodes are not told which gpus they have", out);
-        }
-        return;
-    }
-    const Json node = Json::ref(json_array_get(r.at("execution").at("R_lite").get(), 0));
-    const auto gpus = IdSet::parse(node.at("children").string_at("gpu").value_or(""));
-    out.gpus = gpus ? *gpus : IdSet{};
+    out.nodes = read_nodes(r);
+    out.nodes.resize(std::max<std::size_t>(out.nodes.size(), 1));
+    place_tasks(out.nodes, out.task_count);
     out.is_gpu_per_task = how == "per-task";
     if (how != "on" && how != "per-task") {
         note("gpu-affinity", "it is on, off or per-task; the tasks are told of all gpus of the job", out);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "libfairshare/base/id_set.hpp"
+#include "broker/services/exec_gpus.hpp"
 #include "libfairshare/base/json/json.hpp"
 #include "libfairshare/base/result.hpp"
 
@@ -21,10 +21,8 @@ struct ExecSpec {
     std::optional<std::map<std::string, std::string>> environment;  // nothing: the broker's
     std::uint32_t task_count = 1;
     std::uint32_t node_count = 1;
-    std::string node_name;  // of the only node; empty: several
-    /// That the tasks are told of, none or some; nothing: they are told of none. Nodes count their gpus each by itself,
-    /// so those of several nodes have no number on this machine.
-    std::optional<IdSet> gpus;
+    std::string node_name;         // of the only node; empty: several
+    std::vector<NodeShare> nodes;  // of the gpus that its tasks are told of; empty: they are told nothing
     bool is_gpu_per_task = false;  // each task is told of its own part of them
     double duration = 0;           // time limit, seconds; 0: none
     std::string output;            // file that the user named for stdout; empty: the job's own

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
@@ -26,6 +27,12 @@ std::string attribute(flux_t* h, const char* name) {
     return value != nullptr ? value : "";
 }
 
+/// This process, if it is a job.
+bool is_of_one_node() {
+    const char* count = std::getenv("FLUX_JOB_NNODES");
+    return count == nullptr || std::strcmp(count, "1") == 0;
+}
+
 struct Job {
     HeldMessage request;
     std::uint32_t userid = 0;
@@ -43,7 +50,8 @@ class JobExec {
         : h_(h),
           place_{attribute(h, "local-uri"), attribute(h, "jobid-path"),
                  attribute(h, "clock.scale") + " " + attribute(h, "clock.zero"),
-                 std::atoi(attribute(h, "instance-level").c_str()), !attribute(h, "parent-uri").empty()},
+                 std::atoi(attribute(h, "instance-level").c_str()),
+                 !attribute(h, "parent-uri").empty() && is_of_one_node()},
           output_(attribute(h, "output-dir"), attribute(h, "statedir").empty()),
           folders_(attribute(h, "rundir")),
           deadlines_(h, [this](flux_jobid_t id) { on_deadline(id); }),

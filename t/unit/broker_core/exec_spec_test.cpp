@@ -146,28 +146,16 @@ TEST_CASE("exec spec: the gpus that tasks are told of") {
     };
     const std::string one = R"({"execution":{"R_lite":[{"rank":"3","children":{"core":"0","gpu":"1,3"}}]}})";
     const std::string two = R"({"execution":{"R_lite":[{"rank":"0-1","children":{"core":"0","gpu":"1"}}]}})";
-    CHECK(of(one, "").gpus->encode() == "1,3");
+    CHECK(of(one, "").nodes.at(0).gpus.encode() == "1,3");
+    CHECK(of(one, "").nodes.at(0).tasks == 2);
     CHECK_FALSE(of(one, "").is_gpu_per_task);
-    CHECK(of(R"({"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}]}})", "").gpus->empty());
-    CHECK_FALSE(of(one, R"("gpu-affinity":"off")").gpus);
+    CHECK(of(R"({"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}]}})", "").nodes.at(0).gpus.empty());
+    CHECK(of(one, R"("gpu-affinity":"off")").nodes.empty());
     CHECK(of(one, R"("gpu-affinity":"per-task")").is_gpu_per_task);
     CHECK(of(one, R"("gpu-affinity":"map:1;3")").notes.find("gpu-affinity has no effect") != std::string::npos);
-    CHECK_FALSE(of(two, "").gpus);
-    CHECK(of(two, "").notes.empty());
-    CHECK(of(two, R"("gpu-affinity":"on")").notes.find("gpu-affinity has no effect") != std::string::npos);
-}
-
-// Mutant: broker/services/exec_environment.cpp: id < above.size() ? above[id] => false ? above[id]
-TEST_CASE("exec environment: gpus by their numbers, or by the names that the instance was told") {
-    const weir::IdSet gpus = *weir::IdSet::parse("0-1,3");
-    CHECK(visible_gpus(gpus, "", 1, false) == "0,1,3");
-    CHECK(visible_gpus(gpus, "4,5,6,GPU-7", 1, false) == "4,5,GPU-7");
-    CHECK(visible_gpus(gpus, "4", 1, false) == "4,1,3");
-    CHECK(visible_gpus({}, "4,5", 1, false) == "-1");
-    CHECK(visible_gpus(gpus, "", 3, true) == "0;1;3");
-    CHECK(visible_gpus(gpus, "", 2, true) == "0;1");
-    CHECK(visible_gpus(*weir::IdSet::parse("0-3"), "4,5,6,7", 2, true) == "4,5;6,7");
-    CHECK(visible_gpus(gpus, "", 4, true) == "-1");
+    REQUIRE(of(two, "").nodes.size() == 2);
+    CHECK(of(two, "").nodes[1].gpus.encode() == "1");
+    CHECK(of(two, "").nodes[1].tasks == 1);
 }
 
 TEST_CASE("exec spec: the job's name, and marks of one task in a job of several") {
