@@ -161,6 +161,29 @@ test_expect_success 'the parent broker is killed: weir start ends, and says what
 	rm -rf run && start_weir && kill -9 $(broker_of) && cat <&8 >rest && exec 8<&- && test_expect_code 1 wait $WEIR_PID &&
 	grep "the parent broker ended: killed by signal 9" start.err && all_gone
 '
+# The partition of hangs.toml reads its file of queues, which is a FIFO, until descriptor 7 is closed.
+printf "[[partition]]\nname = \"batch\"\ncores = 1\n" >hangs.toml
+begin_hanging() {
+	rm -rf run hangs start.fifo && mkdir -p -m 700 hangs/batch && mkfifo hangs/batch/queues.json start.fifo || return 1
+	weir start --config hangs.toml --cores 2 --statedir "$PWD/hangs" >start.fifo 2>start.err &
+	WEIR_PID=$! WEIR_TEST_STARTS="$WEIR_TEST_STARTS $!"
+	exec 8<start.fifo 7>hangs/batch/queues.json
+}
+test_expect_success 'it serves when all partitions do' '
+	begin_hanging && echo "{}" >&7 && exec 7>&- && read -r line <&8 && read -r line <&8 && read -r line <&8 && echo "$line" &&
+	echo "$line" | grep "batch .*local://$PWD/run/batch/local-0" && stop_weir && test -z "$(leftovers)"
+'
+test_expect_success 'Ctrl-C while a partition starts: exit code 130' '
+	begin_hanging && kill -INT $WEIR_PID && cat <&8 >rest && exec 8<&- 7>&- && test_expect_code 130 wait $WEIR_PID && test_must_be_empty rest && all_gone
+'
+test_expect_success 'the parent broker is killed while a partition starts' '
+	begin_hanging && kill -9 $(broker_of) && cat <&8 >rest && exec 8<&- 7>&- && test_expect_code 1 wait $WEIR_PID && test_must_be_empty rest &&
+	grep "the parent broker ended: killed by signal 9" start.err && all_gone
+'
+test_expect_success 'a partition ends before it serves: it is named, with its last words' '
+	rm -rf run hangs && mkdir -m 700 hangs && : >hangs/batch && test_expect_code 1 weir start --config hangs.toml --cores 2 --statedir "$PWD/hangs" >out 2>err &&
+	cat err && grep "the partition batch ended before it served its queue: exit code 1; its last line: .*Not a directory" err && test_must_be_empty out && all_gone
+'
 for signal in QUIT ALRM; do
 	test_expect_success "SIG$signal asks for the end, too" '
 		rm -rf run && start_weir && kill -'$signal' $WEIR_PID && cat <&8 >rest && exec 8<&- && wait $WEIR_PID && test -z "$(leftovers)" && ! test -e run
