@@ -185,7 +185,28 @@ test_expect_success 'of one that was killed nothing is said any more' '
 	kill -9 $(cat three/broker.pid) && wait_event $(cat three.id) clean >/dev/null &&
 	weights_of top "all(.in_force.children[]; .jobid != $(cat three.id)) and (.in_force.children | length) > 0"
 '
+# load_again NAME: a module of the parent
+load_again() {
+	call module.remove "{\"name\":\"$1\"}" && call module.load "{\"path\":\"$1\",\"args\":[]}"
+}
+# The second time the partitions have the same to say as the first time.
+test_expect_success 'the job-priority of the parent is loaded again, twice: the partitions attach anew and say what is in force there' '
+	for round in 1 2; do
+		load_again job-priority >/dev/null &&
+		weights_of top ".in_force as {\$tree, \$settings} | [.in_force.children[] | select(.tree == \$tree and .settings == \$settings and .from == \"parent\")] | length == 2" || return 1
+	done && weir share set bio 2 && weights_of one ".in_force.tree == 2" && weights_of two ".in_force.tree == 2"
+'
+mkdir small && mount -t tmpfs -o size=1m none small 2>/dev/null && test_set_prereq TMPFS
+trap 'policy_test_code=$?; umount "$SHARNESS_TRASH_DIRECTORY/small" 2>/dev/null; (exit $policy_test_code); die' EXIT
+test_expect_success TMPFS 'a partition that cannot write the policy of its parent attaches again until it can' '
+	{ cat other.toml && printf "[weir]\nstate = \"%s/small/four.sqlite\"\n" "$(pwd)"; } >child.toml &&
+	partition four 1 && weights_of four ".in_force.tree == 2" && { head -c 2000000 /dev/zero >small/fill; true; } &&
+	for n in $(seq 3 40); do weir share set bio $n >/dev/null || return 1; done &&
+	(FLUX_URI=$(uri_of four) && log_has "no link to the parent.*the parent.s policy could not be written") && weights_of one ".in_force.tree == 40" &&
+	(FLUX_URI=$(uri_of four) && call job-priority.weights | jq -e ".in_force.tree < 40") && rm small/fill &&
+	weights_of four ".in_force.tree == 40 and .in_force.from == \"parent\""
+'
 test_expect_success 'it ends' '
-	kill $broker && wait $broker; test -z "$(leftovers)"
+	kill $broker && wait $broker; umount small 2>/dev/null; test -z "$(leftovers)"
 '
 test_done
