@@ -205,10 +205,6 @@ Json not_waiting(const Job& job) {
     return reason("not-waiting", text);
 }
 
-}  // namespace
-
-namespace {
-
 /// A request about the job, to the instance that has it.
 using Ask = std::function<Result<Json>(const std::string& topic, const Json& payload)>;
 
