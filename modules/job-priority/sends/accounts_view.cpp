@@ -37,6 +37,9 @@ void append(std::vector<std::string>& names, std::vector<std::string> more) {
 
 AccountsView accounts_view(const ShareTree& tree, const ShareTree& lines, UserNames& users) {
     AccountsView view;
+    if (const std::vector<NodeId> open = tree.open_accounts(); !open.empty()) {
+        view.open_default = tree.path(open.front());  // as payer_of() has it: the first that is listed
+    }
     for (std::uint32_t index = 1; index < tree.size(); ++index) {
         const NodeId node{index};
         const NodeKind kind = tree.kind(node);

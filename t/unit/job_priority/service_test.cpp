@@ -294,19 +294,6 @@ TEST_CASE("service: a new tree moves usage with its user and tells the plugin wh
     CHECK(accounts(*s).known_accounts == std::vector<std::string>{"a", "a/b", "b"});
 }
 
-TEST_CASE(
-    "service: the plugin is told which users only @* lines admit, for it cannot name them before their first job") {
-    auto s = ready_service();
-    put_tree(*s, "\"a\" = 1\n\"a/@alice\" = 1\n\"b\" = 1\n\"b/@*\" = 1\n", 10);
-    submit(*s, 1, 1, bob);
-    const AccountsView view = accounts(*s);
-    REQUIRE(view.users.size() == 2);
-    CHECK(view.users[0].name == "alice");
-    CHECK(view.users[0].has_line);
-    CHECK(view.users[1].name == "bob");
-    CHECK_FALSE(view.users[1].has_line);
-}
-
 TEST_CASE("service: routed jobs are charged where they run, not from the parent's journal") {
     auto s = ready_service();
     submit(*s, 1, 1, alice);
