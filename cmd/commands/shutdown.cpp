@@ -2,6 +2,7 @@
 // Owns: `weir shutdown`: the end of an instance, as `flux shutdown` asks for it.
 #include "cmd/commands/answer.hpp"
 #include "cmd/commands/commands.hpp"
+#include "cmd/common/reader.hpp"
 
 namespace weir::cmd {
 namespace {
